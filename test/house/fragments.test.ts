@@ -30,6 +30,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/attest/batches/lines.ts',
     'src/attest/reevaluate/refresh.ts',
     'src/attest/video/padding.ts',
+    'src/platform/amounts.ts',
     'src/platform/sanitize.ts',
     'src/platform/sequence-interval.ts',
   ],

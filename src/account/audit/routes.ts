@@ -57,7 +57,7 @@ export function auditRoutes(log: AuditLog): Route[] {
         path: '/v1/account/audit',
         operationId: 'listAuditEntries',
         sdk: 'account.audit.list',
-        summary: 'Administrative acts, and reads of photos, videos and evidence packets, newest first',
+        summary: 'List administrative acts, and reads of photos, videos and evidence packets, newest first',
         query: { ...listQuery, ...filters },
         item: auditEntryView,
       },

@@ -57,7 +57,7 @@ export function webhookRoutes(webhooks: Webhooks, statistics: Statistics): Route
         query: {
           ...listQuery,
           status: several(endpointStatus).optional(),
-          window: windowView.optional().describe('With it each endpoint has its `statistics`.'),
+          window: windowView.optional().describe('Adds `statistics` to each endpoint.'),
         },
         item: endpointView,
       },

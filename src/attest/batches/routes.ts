@@ -50,7 +50,7 @@ export function batchRoutes(batches: Batches): Route[] {
         path: '/v1/claims/batches',
         operationId: 'listBatches',
         sdk: 'claims.batches.list',
-        summary: 'Batches, newest first',
+        summary: 'List batches, newest first',
         scope: 'attest',
         permission: 'claims.read',
         query: listQuery,

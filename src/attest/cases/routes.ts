@@ -112,7 +112,7 @@ export function caseRoutes(cases: Cases): Route[] {
         path: '/v1/cases',
         operationId: 'listCases',
         sdk: 'cases.list',
-        summary: 'Cases, newest first or by due date',
+        summary: 'List cases, newest first or by due date',
         query: {
           ...listQuery,
           ...orderQuery,
@@ -196,7 +196,7 @@ export function caseRoutes(cases: Cases): Route[] {
         operationId: 'listCaseEntries',
         sdk: 'cases.entries.list',
         params: idParams('cas'),
-        summary: 'The history of a case, newest first',
+        summary: 'Read the history of a case, newest first',
         query: pageQuery,
         item: entryView,
       },

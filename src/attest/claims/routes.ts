@@ -113,7 +113,7 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
         path: '/v1/claims',
         operationId: 'listClaims',
         sdk: 'claims.list',
-        summary: 'Claims, newest first, or by score or update',
+        summary: 'List claims, newest first, or by score or update',
         scope: 'verify',
         permission: 'claims.read',
         query: {

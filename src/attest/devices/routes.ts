@@ -137,7 +137,7 @@ function registryRoutes(devices: Devices): Route[] {
         path: '/v1/admin/devices',
         operationId: 'listDevices',
         sdk: 'devices.list',
-        summary: 'Devices, newest first or by their expiry',
+        summary: 'List devices, newest first or by their expiry',
         scope: 'admin',
         permission: 'devices.read',
         query: {

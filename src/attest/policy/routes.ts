@@ -66,7 +66,7 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
         path: `${PATH}/versions`,
         operationId: 'listRiskPolicyVersions',
         sdk: 'account.riskPolicy.listVersions',
-        summary: 'All versions of the risk policy, newest first, and who made each',
+        summary: 'List all versions of the risk policy, newest first, and who made each',
         query: pageQuery,
         item: policyView,
       },

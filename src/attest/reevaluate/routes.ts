@@ -66,7 +66,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations, { jwks }: Pick<
         path: '/v1/account/reevaluations',
         operationId: 'listReevaluations',
         sdk: 'account.reevaluations.list',
-        summary: 'Re-evaluations and their causes, newest first',
+        summary: 'List re-evaluations and their causes, newest first',
         scope: 'admin',
         permission: 'policy.read',
         needsAccountKey: true,

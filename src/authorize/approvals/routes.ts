@@ -39,7 +39,7 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         path: '/v1/approvals',
         operationId: 'listApprovals',
         sdk: 'approvals.list',
-        summary: 'Approvals, newest first',
+        summary: 'List approvals, newest first',
         query: {
           ...listQuery,
           status: several(approvalStatusView).optional(),

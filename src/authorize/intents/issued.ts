@@ -80,7 +80,7 @@ export function issuedRoute(issued: ReturnType<typeof createIssued>): Route {
       path: '/v1/intents',
       operationId: 'listIntents',
       sdk: 'intent.list',
-      summary: 'Issued tokens, newest first',
+      summary: 'List issued tokens, newest first',
       scope: 'intent',
       permission: 'intents.read',
       query: {

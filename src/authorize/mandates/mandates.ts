@@ -296,7 +296,7 @@ async function shown(tx: Tx, row: MandateRow): Promise<ShownMandate> {
 /** @throws {Failure} `not_found`; `invalid_request` for a retired agent: a suspended one may act again. */
 function checkAgent(id: string, agent: AgentFacts | undefined): void {
   if (agent === undefined) throw noSuch(id)
-  if (agent.causes.includes('retired')) throw invalidField('/agent_id', 'not_allowed', 'is retired: it acts no more')
+  if (agent.causes.includes('retired')) throw invalidField('/agent_id', 'not_allowed', 'is retired and can not act')
 }
 
 // SQLSTATE: the catalogue of time zones is the one of Postgres.

@@ -116,7 +116,7 @@ export function policyRoutes(policies: Policies): Route[] {
         path: `${PATH}/versions`,
         operationId: 'listPolicyVersions',
         sdk: 'policy.versions.list',
-        summary: 'All versions of the policy, newest first, and who made each',
+        summary: 'List all versions of the policy, newest first, and who made each',
         query: pageQuery,
         item: versionSummaryView,
       },

@@ -110,11 +110,11 @@ function listRoutes(revocations: Revocations): Route[] {
         path: '/v1/intent/revocations',
         operationId: 'listRevocations',
         sdk: 'intent.revocations.list',
-        summary: 'Revocations, newest first',
+        summary: 'List revocations, newest first',
         query: {
           ...listQuery,
           scope: several(scope).optional(),
-          subject_id: name.optional().describe('A jti, agent session or device.'),
+          subject_id: name.optional().describe('Id of a token, an agent session or a device.'),
         },
         item: revocationView,
       },

@@ -33,11 +33,11 @@ function readRoutes(schedules: Schedules): Route[] {
         path: '/v1/schedules',
         operationId: 'listSchedules',
         sdk: 'schedules.list',
-        summary: 'Standing schedules, newest first',
+        summary: 'List standing schedules, newest first',
         query: {
           ...listQuery,
           status: several(scheduleStatusView).optional(),
-          counterparty: z.string().max(200).optional().describe('Compared exactly.'),
+          counterparty: z.string().max(200).optional().describe('Exact name of the counterparty.'),
         },
         item: scheduleView,
       },
@@ -89,7 +89,7 @@ function cyclesRoute(cycles: Cycles): Route {
       path: '/v1/schedules/cycles',
       operationId: 'listScheduleCycles',
       sdk: 'schedules.cycles.list',
-      summary: 'The cycles of all schedules that begin in a period',
+      summary: 'List the cycles of all schedules that begin in a period',
       query: {
         limit: listQuery.limit,
         cursor: listQuery.cursor,
@@ -98,7 +98,7 @@ function cyclesRoute(cycles: Cycles): Route {
           .describe(
             `Start, inclusive; a week before today (UTC) when absent, at most ${MAX_PERIOD_DAYS} days before \`to\`.`,
           ),
-        to: timestamp.optional().describe('Before; two weeks after `from` when absent.'),
+        to: timestamp.optional().describe('End, exclusive; two weeks after `from` when absent.'),
       },
       item: dueCycleView,
     },

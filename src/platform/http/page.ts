@@ -25,14 +25,14 @@ export const pageQuery = {
       maximum: 100,
       pattern: undefined,
     }),
-  cursor: z.string().max(1024).optional().meta({ description: 'next_cursor of the page before.' }),
+  cursor: z.string().max(1024).optional().meta({ description: '`next_cursor` of the page before.' }),
 }
 
 /** Spread into a list's query: `{ ...listQuery, reference: z.string().optional() }`. */
 export const listQuery = {
   ...pageQuery,
-  created_gte: boundTime.optional().meta({ description: 'Created at or after.' }),
-  created_lt: boundTime.optional().meta({ description: 'Created before.' }),
+  created_gte: boundTime.optional().meta({ description: 'Created at or after this time.' }),
+  created_lt: boundTime.optional().meta({ description: 'Created before this time.' }),
   include: z.enum(['total_count']).optional(),
 }
 

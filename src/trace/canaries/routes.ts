@@ -170,7 +170,7 @@ function traceRoutes(traces: Traces): Route[] {
         operationId: 'listTraces',
         sdk: 'trace.traces.list',
         permission: 'traces.read',
-        summary: 'Traces, newest first',
+        summary: 'List traces, newest first',
         query: {
           ...listQuery,
           source: traceSourceView.optional(),

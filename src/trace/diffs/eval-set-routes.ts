@@ -62,7 +62,7 @@ export function evalSetRoutes(evalSets: EvalSets): Route[] {
         path: '/v1/trace/eval-sets',
         operationId: 'listEvalSets',
         sdk: 'trace.evalSets.list',
-        summary: 'Evaluation sets of the account, newest first',
+        summary: 'List the evaluation sets of the account, newest first',
         query: pageQuery,
         item: evalSetView,
       },

@@ -90,7 +90,7 @@ export function diffRoutes(diffs: Diffs): Route[] {
         path: '/v1/trace/diffs',
         operationId: 'listTraceDiffs',
         sdk: 'trace.diffs.list',
-        summary: 'Diffs, newest first',
+        summary: 'List diffs, newest first',
         query: {
           ...listQuery,
           status: several(workStatusView).optional(),

@@ -47,7 +47,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         operationId: 'listAttributionJobs',
         sdk: 'trace.jobs.list',
         permission: 'traces.read',
-        summary: 'Attribution jobs, newest first',
+        summary: 'List attribution jobs, newest first',
         query: {
           ...listQuery,
           trace_id: idParam('trc').optional(),

@@ -52,7 +52,7 @@ export function lockRoutes(locks: Locks): Route[] {
         path: '/v1/trace/session-locks',
         operationId: 'listSessionLocks',
         sdk: 'trace.locks.list',
-        summary: 'Session locks',
+        summary: 'List session locks',
         query: {
           ...listQuery,
           ...orderQuery,

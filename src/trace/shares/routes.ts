@@ -128,7 +128,7 @@ function ownRoutes({ shares, changes, now, baseUrl }: Omit<ShareRoutesDeps, 'dec
         path: '/v1/trace/shares',
         operationId: 'listTraceShares',
         sdk: 'trace.shares.list',
-        summary: 'Shares, newest first',
+        summary: 'List shares, newest first',
         query: {
           ...listQuery,
           status: several(shareStatusView).optional(),
@@ -205,7 +205,7 @@ function ownRoutes({ shares, changes, now, baseUrl }: Omit<ShareRoutesDeps, 'dec
         path: '/v1/trace/shares/:id/views',
         operationId: 'listShareViews',
         sdk: 'trace.shares.listViews',
-        summary: 'When a share was looked at, newest first',
+        summary: 'List the views of a share, newest first',
         params: idParams('shr'),
         query: { ...listQuery, request_id: z.string().max(64).optional() },
         item: viewLogView,
@@ -234,7 +234,7 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
         path: '/v1/trace/disclosure-requests',
         operationId: 'listDisclosureRequests',
         sdk: 'trace.disclosures.list',
-        summary: 'Requests to see what shares mask',
+        summary: 'List requests to see masked neurons',
         query: {
           ...listQuery,
           ...orderQuery,

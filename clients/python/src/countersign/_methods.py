@@ -28,15 +28,16 @@ class AccountAuditMethods(Group):
     ) -> Lines[models.AuditEntry]:
         """The audit log as NDJSON, oldest first.
 
-        One entry per line, with the same filters, up to the time of the request. The export is recorded too.
+        The export has one entry per line, takes the same filters, and ends at the time of the request. The export
+        is recorded too.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin.
 
         Args:
-            actor_id: A key or a user.
-            subject_id: What was changed or read.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            actor_id: Id of the key or user that acted.
+            subject_id: Id of the object that was changed or read.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._lines(
             "GET",
@@ -69,7 +70,7 @@ class AccountAuditMethods(Group):
         environment: literals.Environment | None = None,
         timeout: float | None = None,
     ) -> Pages[models.AuditEntry, models.AuditEntryList]:
-        """Administrative acts, and reads of photos, videos and evidence packets, newest first.
+        """List administrative acts, and reads of photos, videos and evidence packets, newest first.
 
         Who did what, when and from where. An entry is written in the transaction of the act, and the entry of a
         read before its first byte is sent. Reads of the same photo or video by the same key or user within a minute
@@ -81,12 +82,12 @@ class AccountAuditMethods(Group):
         Scope `admin`, with a key of your own account. Sessions: owner, admin.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
-            actor_id: A key or a user.
-            subject_id: What was changed or read.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+            actor_id: Id of the key or user that acted.
+            subject_id: Id of the object that was changed or read.
         """
         return self._pages(
             "GET",
@@ -116,7 +117,7 @@ class AccountAuditMethods(Group):
     ) -> models.AuditEntry:
         """One entry of the audit log.
 
-        As in the list.
+        The entry is the same as in the list.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin.
         """
@@ -187,15 +188,15 @@ class AccountExportsMethods(Group):
     ) -> Download:
         """Download the archive (ZIP), or one range of it.
 
-        Takes a session that began less than 10 minutes ago, as requesting it. `not_ready` until it is made, and a
-        `conflict` after it has expired. Each download is in the audit log: a range that does not begin with the
-        first byte continues one.
+        Takes a session that began less than 10 minutes ago, as requesting the export does. The answer is
+        `not_ready` until the archive is made, and `conflict` after it has expired. Each download is in the audit
+        log: a range that does not begin with the first byte continues one.
 
         No API key: a session only. Sessions: owner.
 
         Args:
             range: One range of bytes, such as `bytes=0-1048575`.
-            if_range: The ETag of the archive: another one gets the whole archive.
+            if_range: The ETag of the archive. With another ETag the answer is the whole archive.
         """
         return self._download(
             "GET",
@@ -217,15 +218,15 @@ class AccountExportsMethods(Group):
     ) -> Pages[models.AccountExport, models.AccountExportList]:
         """Exports of the account, newest first.
 
-        Also those that failed or have expired.
+        The list includes exports that failed or have expired.
 
         No API key: a session only. Sessions: owner.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -252,12 +253,13 @@ class AccountExportsMethods(Group):
     ) -> models.AccountExport:
         """The status and progress of one export.
 
-        `succeeded`: it can be downloaded until `expires_at`, for 7 days. `wait` waits for its end.
+        `succeeded` means that the archive can be downloaded until `expires_at`, for 7 days. `wait` waits for the
+        end of the export.
 
         No API key: a session only. Sessions: owner.
 
         Args:
-            wait: Seconds to wait for its end.
+            wait: Seconds to wait until it has ended.
         """
         return self._json(
             "GET",
@@ -279,14 +281,14 @@ class AccountInvoicesMethods(Group):
     ) -> Pages[models.Statement, models.StatementList]:
         """Monthly statements, newest first, from the first month of the account on.
 
-        Units per metered operation, computed from the usage. There are no amounts: prices are agreed with the
-        operator of the service. The statement of the current month is `open`.
+        A statement has units per metered operation, computed from the usage. It has no amounts: prices are agreed
+        with the operator of the service. The statement of the current month is `open`.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -323,11 +325,13 @@ class AccountKeysMethods(Group):
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
 
         Args:
-            environment: That of the calling key. A session may choose; without it, that of Service-Environment.
+            environment: Environment of the key: the same as the calling key’s. A session may choose; when absent,
+                Service-Environment applies.
             ip_allow: Addresses and ranges from which the key is accepted: `203.0.113.7`, `2001:db8::/32`.
-            products: Narrows the key to the routes of these products. Without it, to those of the calling key.
-            read_only: It reads, within its scopes, and changes nothing but the positions of its event consumers.
-                `false` when absent.
+            products: Narrows the key to the routes of these products. When absent, the key gets the products of the
+                calling key.
+            read_only: The key only reads, within its scopes, and changes nothing except the positions of its event
+                consumers. `false` when absent.
         """
         return self._json(
             "POST",
@@ -361,17 +365,17 @@ class AccountKeysMethods(Group):
     ) -> Pages[models.ApiKey, models.ApiKeyList]:
         """List the API keys of an environment, newest first.
 
-        Those of the calling key's environment, or of Service-Environment. `status=working` lists all that are
-        accepted: active and rotating ones. A user with the role developer sees and changes only keys that they
+        Lists the keys of the calling key's environment, or of Service-Environment. `status=working` lists all that
+        are accepted: active and rotating ones. A user with the role developer sees and changes only keys that they
         created.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -398,7 +402,8 @@ class AccountKeysMethods(Group):
     ) -> models.ApiKey:
         """Read one API key.
 
-        Never with the raw key. A user with the role developer sees and changes only keys that they created.
+        The answer never contains the raw key. A user with the role developer sees and changes only keys that they
+        created.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
         """
@@ -418,10 +423,10 @@ class AccountKeysMethods(Group):
     ) -> models.RevokedApiKey:
         """Revoke an API key permanently, from its next request on.
 
-        The next request with it is `api_key_revoked`, in every process. Pending invites that it sent are revoked
-        (`invites_revoked`). Keys that it created go on working, and `keys_created` names them. Revoking it again
-        changes nothing. `warnings` says when no key with the scope `admin` is left. A user with the role developer
-        sees and changes only keys that they created.
+        The next request with the key is `api_key_revoked`, in every process. Pending invites that it sent are
+        revoked (`invites_revoked`). Keys that it created go on working, and `keys_created` names them. Revoking it
+        again changes nothing. `warnings` says when no key with the scope `admin` is left. A user with the role
+        developer sees and changes only keys that they created.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer. A rate limit of its own,
         for emergencies.
@@ -476,16 +481,16 @@ class AccountKeysMethods(Group):
     ) -> models.ApiKey:
         """Change the name of an API key, or the addresses from which it is accepted.
 
-        What the body leaves out stays. Other addresses count from the next request with the key on, and setting
-        them takes the same authority as creating such a key. Scopes, products, end and `read_only` never change:
-        create another key. A user with the role developer sees and changes only keys that they created.
+        Members that are absent keep their values. New addresses take effect with the next request of the key.
+        Setting them needs the same authority as creating such a key. Scopes, products, end and `read_only` never
+        change: create another key. A user with the role developer sees and changes only keys that they created.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
 
         Args:
             if_match: Optional. The `ETag` that was read, or the version in quotes, such as `"3"`: with another one,
                 412.
-            ip_allow: It replaces all of them. null: accepted from every address.
+            ip_allow: The list replaces the stored one. null: the key is accepted from every address.
         """
         return self._json(
             "PATCH",
@@ -534,7 +539,7 @@ class AccountPlanMethods(Group):
         No API key: a session only. Sessions: owner.
 
         Args:
-            confirm: Without it the answer says what the change brings.
+            confirm: Confirms the change. When absent, the answer says what the change brings.
         """
         return self._json(
             "PUT",
@@ -607,19 +612,19 @@ class AccountReevaluationsMethods(Group):
         cause: literals.ReevaluationCause | Sequence[literals.ReevaluationCause] | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Reevaluation, models.ReevaluationList]:
-        """Re-evaluations and their causes, newest first.
+        """List re-evaluations and their causes, newest first.
 
-        One per cause: a revoked device, a new list of revoked attestation keys, another risk policy, a late
-        screening. They are kept for a month; the results that they replaced stay.
+        Each cause has one re-evaluation: a revoked device, a new list of revoked attestation keys, another risk
+        policy, a late screening. Re-evaluations are kept for a month; the results that they replaced stay.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -644,9 +649,9 @@ class AccountReevaluationsMethods(Group):
         wait: int | None = None,
         timeout: float | None = None,
     ) -> models.Reevaluation:
-        """One re-evaluation, with its progress.
+        """Read one re-evaluation, with its progress.
 
-        `wait` keeps the request open until it has ended, for that many seconds at most.
+        `wait` keeps the request open until the re-evaluation has ended, for that many seconds at most.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
@@ -672,9 +677,9 @@ class AccountRiskPolicyMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.RiskPolicyDryRun:
-        """How many past claims another risk policy would change, and which: nothing is changed.
+        """Preview which past claims another risk policy would change; nothing is changed.
 
-        Judges stored facts by the policy that is sent, and lists each claim that would change with its standing
+        Judges stored facts by the policy in the body, and lists each claim that would change with its standing
         before and after. Nothing is written, and no event is sent. A page examines 2,000 claims at most, and may
         have fewer changes than `limit` and more to come: follow `next_cursor` to the end and add up `looked` and
         `would_change`.
@@ -683,10 +688,10 @@ class AccountRiskPolicyMethods(Group):
         developer.
 
         Args:
-            created_gte: Claims created at or after.
-            created_lt: Claims created before.
+            created_gte: Claims created at or after this time.
+            created_lt: Claims created before this time.
             limit: Maximum number of changed claims in the answer. Default: `100`.
-            cursor: next_cursor of the page before.
+            cursor: `next_cursor` of the page before.
         """
         return self._json(
             "POST",
@@ -712,7 +717,7 @@ class AccountRiskPolicyMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.RiskPolicy, models.RiskPolicyList]:
-        """All versions of the risk policy, newest first, and who made each.
+        """List all versions of the risk policy, newest first, and who made each.
 
         A version never changes. `policy_version` of a result is one of these, or 0.
 
@@ -720,8 +725,8 @@ class AccountRiskPolicyMethods(Group):
         developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -736,10 +741,10 @@ class AccountRiskPolicyMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.RiskPolicy:
-        """The current risk policy, with its version as ETag.
+        """Read the current risk policy, with its version as ETag.
 
-        Per account and environment. `version` 0 is the defaults, which count until a policy is set. To change it,
-        change `document` and send it back, with the ETag as `If-Match`.
+        Each environment of an account has its own policy. `version` 0 is the defaults, which apply until a policy
+        is set. To change it, change `document` and send it back, with the ETag as `If-Match`.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
@@ -757,9 +762,9 @@ class AccountRiskPolicyMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.RiskPolicy:
-        """One version of the risk policy.
+        """Read one version of the risk policy.
 
-        0 is the defaults.
+        Version 0 is the defaults.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
@@ -781,7 +786,7 @@ class AccountRiskPolicyMethods(Group):
     ) -> models.RiskPolicy:
         """Replace the risk policy, and re-evaluate the results that it judges differently.
 
-        Makes a new version, which counts for every result from now on; the same document again makes none. Without
+        Makes a new version, which applies to every later result; the same document again makes none. Without
         `If-Match` the answer is 428, and with the ETag of another version 412. Results that the new policy judges
         differently are re-evaluated at bulk priority: `GET /v1/account/reevaluations` shows the progress. Try a dry
         run first.
@@ -811,14 +816,14 @@ class AccountUsageMethods(Group):
     ) -> models.Usage:
         """What the account has used in a month, per operation and day.
 
-        Successful operations of the live environment, as of now. The sandbox is not metered. What was given back (a
-        line of a batch that could not be evaluated, or was cancelled before) is subtracted on the day on which it
-        was given back.
+        Counts successful operations of the live environment up to now. The sandbox is not metered. An operation
+        that is given back (a line of a batch that can not be evaluated, or is cancelled before) is subtracted on
+        the day on which it is given back.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst.
 
         Args:
-            month: In UTC; the current one when absent.
+            month: Month in UTC; the current one when absent.
         """
         return self._json(
             "GET",
@@ -879,8 +884,8 @@ class AccountMethods(Group):
     ) -> models.AccountClosure:
         """Undo the closure of the account.
 
-        Within 30 days, with a session that began less than 10 minutes ago. Keys and sessions work again, and what
-        waited goes on.
+        Possible within 30 days, with a session that began less than 10 minutes ago. Keys and sessions work again,
+        and waiting jobs and deliveries continue.
 
         No API key: a session only. Sessions: owner.
         """
@@ -899,7 +904,7 @@ class AccountMethods(Group):
     ) -> models.Account:
         """The account, its limits and its notices.
 
-        With any key that has the scope, of either environment, or a session of any role.
+        Takes any key that has the scope, of either environment, or a session of any role.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
         """
@@ -920,14 +925,14 @@ class AccountMethods(Group):
     ) -> models.Account:
         """Rename the account.
 
-        With a live key, or a session. The name is what people see; the id of the account stays.
+        Takes a live key, or a session. People see the name; the id of the account stays.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin.
 
         Args:
             if_match: Optional. The `ETag` that was read, or the version in quotes, such as `"3"`: with another one,
                 412.
-            name: For people, in mails and pages.
+            name: Name for people, in mails and pages.
         """
         return self._json(
             "PATCH",
@@ -951,8 +956,8 @@ class AgentsSessionsMethods(Group):
     ) -> models.AgentSession:
         """Open a session of an agent.
 
-        One run of the agent. Its id goes into authorize, verify and check as `agent_session_id`, and says whose
-        session it is. An agent that is suspended or retired opens none.
+        A session is one run of the agent. Send its id to authorize, verify and check as `agent_session_id`: it
+        names the agent too. An agent that is suspended or retired opens no session.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -999,17 +1004,17 @@ class AgentsSessionsMethods(Group):
         status: literals.AgentSessionStatus | None = None,
         timeout: float | None = None,
     ) -> Pages[models.AgentSession, models.AgentSessionList]:
-        """The sessions of an agent, newest first.
+        """List the sessions of an agent, newest first.
 
         Sessions that ended are kept for 90 days after their end.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -1040,17 +1045,17 @@ class AgentsSessionsMethods(Group):
         agent_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.AgentSession, models.AgentSessionList]:
-        """The sessions of all agents, newest first.
+        """List the sessions of all agents, newest first.
 
         A session must match all filters. Sessions that ended are kept for 90 days after their end.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -1077,7 +1082,7 @@ class AgentsSessionsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.AgentSession:
-        """One session of an agent.
+        """Read one session of an agent.
 
         A session of another agent is not found.
 
@@ -1108,14 +1113,14 @@ class AgentsMethods(Group):
     ) -> models.Agent:
         """Register an agent.
 
-        Software that acts for somebody. Tokens, sessions and locks name it by `agent_id`. `public_key` says who it
-        is to others: the service keeps it and signs nothing with it.
+        An agent is software that acts on another party’s behalf. Tokens, sessions and locks name the agent by
+        `agent_id`. `public_key` identifies it to others: the service stores the key and signs nothing with it.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer.
 
         Args:
             owner: Who answers for the agent: an e-mail address, a team, an id.
-            public_key: P-256 or Ed25519, as JWK.
+            public_key: P-256 or Ed25519 key as JWK.
         """
         return self._json(
             "POST",
@@ -1145,17 +1150,17 @@ class AgentsMethods(Group):
         owner: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Agent, models.AgentList]:
-        """Agents, newest first.
+        """List agents, newest first.
 
-        An agent must match all filters, of `status` any value that is given. `owner` is compared exactly.
+        An agent must match all filters, and any of the given values of `status`. `owner` is compared exactly.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -1185,10 +1190,9 @@ class AgentsMethods(Group):
     ) -> models.Agent:
         """End an agent permanently, with its sessions, from the next decision on.
 
-        The end of its life, which is permanent: from its commit on, every verify of a token of the agent, under
-        whichever mandate, answers `agent_suspended`, its open sessions have ended, it gets no tokens, sessions or
-        mandates, and it can not be changed or unsuspended. What it did stays on record. It needs `escalate`. A
-        retired agent stays as it is.
+        Retiring is permanent. From the commit on, every verify of a token of the agent, under any mandate, answers
+        `agent_suspended`, and its open sessions have ended. The agent gets no tokens, sessions or mandates, and can
+        not be changed or unsuspended. Its records stay. It needs `escalate`. A retired agent stays as it is.
 
         Scope `escalate`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -1207,9 +1211,9 @@ class AgentsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Agent:
-        """One agent, with the causes of its suspension.
+        """Read one agent, with the causes of its suspension.
 
-        `suspensions` shows why an agent is suspended: each cause is lifted by itself.
+        `suspensions` shows why an agent is suspended: each cause is lifted separately.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -1230,7 +1234,7 @@ class AgentsMethods(Group):
     ) -> models.Agent:
         """Suspend an agent, from the next decision on.
 
-        From its commit on, every verify of a token of the agent answers `agent_suspended`, in every process. An
+        From the commit on, every verify of a token of the agent answers `agent_suspended`, in every process. An
         agent that is suspended manually, or retired, stays as it is. Other requests do not count against the rate
         limit of this one.
 
@@ -1255,8 +1259,8 @@ class AgentsMethods(Group):
     ) -> models.Agent:
         """Resume an agent that was suspended manually.
 
-        Lifts the manual suspension. While a session lock holds the agent it is 409 `agent_held_by_lock` with
-        `lock_id`, and nothing changes: clear the lock. An agent that is active or retired is 409
+        Lifts the manual suspension. While a session lock holds the agent, the answer is 409 `agent_held_by_lock`
+        with `lock_id`, and nothing changes: clear the lock. An agent that is active or retired is 409
         `invalid_state_transition`.
 
         Scope `escalate`. Sessions: owner, admin; in sandbox also developer.
@@ -1281,7 +1285,7 @@ class AgentsMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Agent:
-        """Change what is registered of an agent.
+        """Change the registered data of an agent.
 
         Members that are absent keep their values; `public_key: null` removes the key. It needs `escalate`. A
         retired agent is 409 `invalid_state_transition`.
@@ -1292,8 +1296,8 @@ class AgentsMethods(Group):
             if_match: Optional. The `ETag` that was read, or the version in quotes, such as `"3"`: with another one,
                 412.
             owner: Who answers for the agent: an e-mail address, a team, an id.
-            public_key: P-256 or Ed25519, as JWK.
-            metadata: Replaces all of it.
+            public_key: P-256 or Ed25519 key as JWK.
+            metadata: The object replaces the stored one.
         """
         return self._json(
             "PATCH",
@@ -1321,17 +1325,17 @@ class AnalyticsApprovalsMethods(Group):
         to: str | None = None,
         timeout: float | None = None,
     ) -> models.ApprovalReport:
-        """Approvals by their age, and how long people took.
+        """Count approvals by their age, and how long people took.
 
-        Of the approvals that were asked for in the range, how many were pending, approved, denied, expired or
-        cancelled in each class of age: the time until they ended, or until now. See
+        Counts the approvals that were requested in the range as pending, approved, denied, expired or cancelled in
+        each class of age. The age is the time until they ended, or until now. See
         [reports](https://api.example.test/docs/authorize/reports).
 
         Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
-            from_: At or after; 30 days before `to` when absent, at most 366.
-            to: Before; now when absent.
+            from_: Start, inclusive; 30 days before `to` when absent, at most 366.
+            to: End, exclusive; now when absent.
         """
         return self._json(
             "GET",
@@ -1350,18 +1354,18 @@ class AnalyticsClaimsMethods(Group):
         to: str | None = None,
         timeout: float | None = None,
     ) -> models.ClaimAnalytics:
-        """Claims by day and risk status.
+        """Count claims by day and risk status.
 
-        Counts the claims that came in, by day and by the risk status that they have now. A period of more than
-        500,000 claims is refused with `range_too_large`: ask for a shorter one. See
+        Counts new claims by day and by their current risk status. A period of more than 500,000 claims is refused
+        with `range_too_large`: ask for a shorter one. See
         [analytics](https://api.example.test/docs/reference/analytics).
 
         Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
 
         Args:
-            from_: At or after; 30 days before `to` when absent, at most 92.
-            to: Before; now when absent.
+            from_: Start, inclusive; 30 days before `to` when absent, at most 92.
+            to: End, exclusive; now when absent.
         """
         return self._json(
             "GET",
@@ -1380,7 +1384,7 @@ class AnalyticsDecisionsMethods(Group):
         to: str | None = None,
         timeout: float | None = None,
     ) -> models.DecisionAnalytics:
-        """Verifications by day and reason.
+        """Count verifications by day and reason.
 
         Counts the entries `verify` and `execute` of the ledger by day and reason. A period of more than 500,000 of
         them is refused with `range_too_large`: ask for a shorter one. See
@@ -1389,8 +1393,8 @@ class AnalyticsDecisionsMethods(Group):
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
-            from_: At or after; 30 days before `to` when absent, at most 92.
-            to: Before; now when absent.
+            from_: Start, inclusive; 30 days before `to` when absent, at most 92.
+            to: End, exclusive; now when absent.
         """
         return self._json(
             "GET",
@@ -1409,19 +1413,19 @@ class AnalyticsFactorsMethods(Group):
         to: str | None = None,
         timeout: float | None = None,
     ) -> models.FactorAnalytics:
-        """Factors by the outcome of cases.
+        """Count factors by the outcome of cases.
 
         Counts the cases that ended in the period by their outcome, and for each factor and advisory code how many
-        of their claims have it: a factor that stands at as many legitimate claims as fraudulent ones tells nothing.
-        A case that was opened again has not ended. A period of more than 10,000 cases is refused with
-        `range_too_large`. See [analytics](https://api.example.test/docs/reference/analytics).
+        of their claims have it: a factor of as many legitimate as fraudulent claims says nothing. A reopened case
+        has not ended. A period of more than 10,000 cases is refused with `range_too_large`. See
+        [analytics](https://api.example.test/docs/reference/analytics).
 
         Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
 
         Args:
-            from_: At or after; 30 days before `to` when absent, at most 92.
-            to: Before; now when absent.
+            from_: Start, inclusive; 30 days before `to` when absent, at most 92.
+            to: End, exclusive; now when absent.
         """
         return self._json(
             "GET",
@@ -1443,20 +1447,20 @@ class AnalyticsMandateSpendMethods(Group):
         mandate_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.MandateSpend, models.MandateSpendList]:
-        """What was spent under mandates, by period of their budgets.
+        """Report what was spent under mandates, by period of their budgets.
 
         Adds up the executions of the ledger. An execution counts at its own time, under the mandate of its token
-        and not under that one's parents; what its outcome gave back is `released`. A range of more than 25,000
-        executions is refused with `range_too_large`: ask for shorter ones. See
+        and not under the mandate's parents; an amount that its outcome gave back is `released`. A range of more
+        than 25,000 executions is refused with `range_too_large`: ask for shorter ones. See
         [reports](https://api.example.test/docs/authorize/reports).
 
         Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            from_: At or after; 30 days before `to` when absent, at most 366.
-            to: Before; now when absent.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            from_: Start, inclusive; 30 days before `to` when absent, at most 366.
+            to: End, exclusive; now when absent.
         """
         return self._pages(
             "GET",
@@ -1485,20 +1489,20 @@ class AnalyticsUnexecutedMethods(Group):
         to: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.UnexecutedIntent, models.UnexecutedIntentList]:
-        """Tokens that were issued and never executed, newest first.
+        """List tokens that were issued and never executed, newest first.
 
-        Tokens of the range that no verification has executed, each with the last verification that was asked about
-        it. Let `to` lie far enough back that they have expired. A page reads a bounded number of authorizations: it
-        may have fewer than `limit`, or none, and still a `next_cursor`. See
+        Lists tokens of the range that no verification has executed, each with its last verification. Choose a `to`
+        so long ago that the tokens have expired. A page reads a bounded number of authorizations: it may have fewer
+        than `limit`, or none, and still a `next_cursor`. See
         [reports](https://api.example.test/docs/authorize/reports).
 
         Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            from_: At or after; 30 days before `to` when absent, at most 366.
-            to: Before; now when absent.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            from_: Start, inclusive; 30 days before `to` when absent, at most 366.
+            to: End, exclusive; now when absent.
         """
         return self._pages(
             "GET",
@@ -1528,10 +1532,10 @@ class ApprovalsChallengesMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.PasskeyChallenge:
-        """A challenge for the passkey of a person who approves.
+        """Ask for a challenge for the passkey of a person who approves.
 
-        For `navigator.credentials.get` of the person who approves. The challenge is the hash of the action and of
-        this approval, works for 120 seconds and once.
+        The browser of the person who approves passes it to `navigator.credentials.get`. The challenge is the hash
+        of the action and of this approval. It works once, within 120 seconds.
 
         Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also
         developer.
@@ -1563,18 +1567,19 @@ class ApprovalsMethods(Group):
         """Approve the action of an agent, once for each person.
 
         Each person counts once. When enough people have approved, the same token verifies valid. An API key names
-        the person for whom it speaks, has one vote for each approval, and never decides what it authorized; in live
-        keys decide nothing unless the policy has `approvals.require_human_session: false`. Where it is turned on
-        later, or the key is revoked, the vote of a key does not count any more, and its person decides again. 409
-        `approval_already_decided` where the approval has ended, and for a second decision of a person or of a key.
+        the person for whom it votes, has one vote for each approval, and never decides what it authorized; in live,
+        keys decide nothing unless the policy has `approvals.require_human_session: false`. When that is turned on
+        later, or the key is revoked, the vote of the key does not count any more, and its person decides again. The
+        answer is 409 `approval_already_decided` where the approval has ended, and for a second decision of a person
+        or of a key.
 
         Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also
         developer.
 
         Args:
-            passkey_assertion: Over a challenge of POST /v1/approvals/{id}/challenge. Required where
+            passkey_assertion: Signs a challenge of POST /v1/approvals/{id}/challenge. Required where
                 `require_passkey` is true.
-            approver: For whom an API key decides. Required with a key, and not for sessions.
+            approver: Person for whom an API key decides. Required with a key, and not for sessions.
         """
         return self._json(
             "POST",
@@ -1609,7 +1614,7 @@ class ApprovalsMethods(Group):
 
         Args:
             reason: For people.
-            approver: For whom an API key decides. Required with a key, and not for sessions.
+            approver: Person for whom an API key decides. Required with a key, and not for sessions.
         """
         return self._json(
             "POST",
@@ -1634,22 +1639,22 @@ class ApprovalsMethods(Group):
         agent_session_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.ApprovalSummary, models.ApprovalSummaryList]:
-        """Approvals, newest first.
+        """List approvals, newest first.
 
-        `status=pending` lists what waits for people, `awaiting=me` what waits for the person who is signed in:
-        their role may decide it, they are not kept from it by separation of duties, and have no vote that counts.
-        That an approval has expired follows from the time of the request, not from work that might be late. The
-        payload of an action, the descriptions of its rules and more than 20 of them are in the answer to GET
-        /v1/approvals/{id} alone.
+        `status=pending` lists approvals that wait for people, and `awaiting=me` lists approvals that wait for the
+        signed-in person: their role may decide, separation of duties does not exclude them, and they have no vote
+        that counts. Whether an approval has expired follows from the time of the request, not from a job that might
+        be late. Only GET /v1/approvals/{id} has the payload of an action, the descriptions of its rules and more
+        than 20 rules.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
-            awaiting: Pending ones that the signed-in person may decide and has not decided.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+            awaiting: `me`: pending approvals that the signed-in person may decide and has not decided.
         """
         return self._pages(
             "GET",
@@ -1678,9 +1683,9 @@ class ApprovalsMethods(Group):
         wait: int | None = None,
         timeout: float | None = None,
     ) -> models.Approval:
-        """One approval with its whole action; with `wait`, when it has ended.
+        """Read one approval with its whole action; with `wait`, when it has ended.
 
-        With `wait`, the answer comes when the approval has ended, or when the seconds are over: look at `status`.
+        With `wait`, the service answers when the approval has ended, or when the seconds are over: read `status`.
         Verify answers the same: `approval_pending`, `approval_denied` or `approval_expired`.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
@@ -1704,7 +1709,7 @@ class CasesCountsMethods(Group):
         assignee: str | None = None,
         timeout: float | None = None,
     ) -> models.CaseCounts:
-        """Number of cases by status.
+        """Count cases by status.
 
         Each count stops at 100,000, as totals of lists do.
 
@@ -1731,15 +1736,15 @@ class CasesEntriesMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.CaseEntry, models.CaseEntryList]:
-        """The history of a case, newest first.
+        """Read the history of a case, newest first.
 
         Each change is one entry of the history, which is append-only.
 
         Scope `escalate`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -1762,7 +1767,7 @@ class CasesNotesMethods(Group):
     ) -> models.Case:
         """Add a note to the history of a case.
 
-        To a closed case too. Erasing the claim deletes the notes, and none is accepted afterwards.
+        A closed case takes notes too. Erasing the claim deletes the notes, and no more are accepted.
 
         Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
 
@@ -1800,8 +1805,8 @@ class CasesMethods(Group):
     ) -> models.Case:
         """Open a case for a claim that has no open one.
 
-        A claim that becomes `failed` gets a case automatically; this is for other claims. A claim has one open case
-        at most: a second is 409 with `case_id`.
+        A claim that becomes `failed` gets a case automatically; use this route for other claims. A claim has at
+        most one open case: opening a second is 409 with `case_id`.
 
         Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
 
@@ -1849,22 +1854,22 @@ class CasesMethods(Group):
         claim_changed: literals.Flag | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Case, models.CaseList]:
-        """Cases, newest first or by due date.
+        """List cases, newest first or by due date.
 
-        A case must match all filters; of several values of one filter, any. `order_by=due` with `order=asc` begins
-        with what is due first. `overdue=true`: cases whose due date has passed. `due_lt`: cases due before a time;
-        a paused case counts with its date if the pause ended now. `claim_changed=true`: closed cases whose claim
-        has a different standing since then.
+        A case must match all filters, and any of several values of one filter. `order_by=due` with `order=asc`
+        begins with the case that is due first. `overdue=true` lists cases whose due date has passed. `due_lt` lists
+        cases that are due before a time; for a paused case this is the date that it would have if the pause ended
+        now. `claim_changed=true` lists closed cases whose claim has changed its standing since.
 
         Scope `escalate`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
             order: `desc` (newest first) when absent.
-            order_by: `created` when absent; by `due` the list has open cases only.
+            order_by: `created` when absent. With `due` the list has open cases only.
             assignee: `me`: cases of the user of the session. `none`: cases without an assignee.
         """
         return self._pages(
@@ -1900,9 +1905,9 @@ class CasesMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Case:
-        """One case.
+        """Read one case.
 
-        `allowed` says what it can become. Its history is at `GET /v1/cases/{id}/entries`.
+        `allowed` has the statuses that the case can change to. Its history is at `GET /v1/cases/{id}/entries`.
 
         Scope `escalate`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -1929,9 +1934,9 @@ class CasesMethods(Group):
         """Change the status of a case.
 
         A transition that is not in the table, or whose reason does not hold, is 409 `invalid_state_transition` with
-        the `allowed` statuses. Send the `version` that you read: if the case was changed meanwhile it is 409 too. A
-        denial for `suspected_fraud` takes two: the first is answered 202 and changes no status, the second, by
-        another `actor`, denies.
+        the `allowed` statuses. Send the `version` that you read: if the case was changed meanwhile, the answer is
+        409 too. A denial for `suspected_fraud` takes two people: the first request is answered 202 and changes no
+        status, and the second, by another `actor`, denies the case.
 
         Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
 
@@ -2007,15 +2012,15 @@ class ClaimsAttestationsMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.SubmittedAttestation, models.SubmittedAttestationList]:
-        """The attestations of a claim with what was submitted, newest first.
+        """List the attestations of a claim with their submissions, newest first.
 
-        Each attestation comes with what was submitted, so that its signature can be checked again.
+        Each attestation has its submission, so that you can check the signature again.
 
         Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -2033,16 +2038,16 @@ class ClaimsAttestationsMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.ReplacedResult, models.ReplacedResultList]:
-        """The results of an attestation that later ones replaced, signed as they were, newest first.
+        """List earlier results of an attestation, which later results replaced, newest first.
 
-        Empty as long as the first result stands. The one that counts is the attestation’s own; the factors of the
-        others are in their `result_jws`.
+        The list is empty while the first result is valid. The current result is in the attestation; the factors of
+        earlier results are in their `result_jws`.
 
         Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -2059,14 +2064,14 @@ class ClaimsAttestationsMethods(Group):
         wait: int | None = None,
         timeout: float | None = None,
     ) -> models.Attestation:
-        """One attestation, with its result once it is evaluated.
+        """Read one attestation, with its result once it is evaluated.
 
-        With `wait` the answer comes when the evaluation has ended, or when the time is over.
+        With `wait` the service answers when the evaluation has ended, or when the time is over.
 
         Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            wait: Seconds to wait for its end.
+            wait: Seconds to wait until it has ended.
         """
         return self._json(
             "GET",
@@ -2083,11 +2088,11 @@ class ClaimsAttestationsMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Attestation:
-        """Start a failed evaluation over, or submit a cancelled capture again.
+        """Restart a failed evaluation, or submit a cancelled capture again.
 
-        For an attestation whose `status` is `failed` (`failure.detail` says why) or `cancelled`: the latter is
-        submitted again, as of now. Others are 409, and so is a cancelled capture that was submitted again
-        meanwhile.
+        Takes an attestation whose `status` is `failed` (`failure.detail` says why) or `cancelled`. A cancelled
+        capture counts as submitted now. Other statuses are 409, and so is a cancelled capture that was submitted
+        again meanwhile.
 
         Scope `attest`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -2110,9 +2115,9 @@ class ClaimsBatchesMethods(Group):
     ) -> models.CancelledBatch:
         """Cancel the lines that have not started.
 
-        Running evaluations are finished. `cancelled` counts the lines that this call cancelled. A capture that was
-        cancelled before its evaluation counts as never submitted: its `external_id` and its session nonce are free,
-        and it may be submitted or tried again.
+        Running evaluations continue to their end. `cancelled` counts the lines that this call cancelled. A capture
+        that was cancelled before its evaluation counts as never submitted: its `external_id` and its session nonce
+        are free, and it may be submitted or retried.
 
         Scope `attest`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -2131,10 +2136,10 @@ class ClaimsBatchesMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.SubmittedBatch:
-        """Submit up to 10,000 captures, one JSON value per line or one array; their media are uploaded before.
+        """Submit up to 10,000 captures, one JSON value per line or one array; upload their media before.
 
-        Each value is a body of POST /v1/claims/attest whose media are uploaded already. 64 KiB a line, 256 MiB in
-        all, 20 MiB as an array. A bad line does not affect the others; an incomplete body leaves nothing.
+        Each value is a body of POST /v1/claims/attest whose media are uploaded already. A line may have 64 KiB, the
+        body 256 MiB, and an array 20 MiB. A bad line does not affect the others; an incomplete body stores nothing.
 
         Scope `attest`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -2157,17 +2162,17 @@ class ClaimsBatchesMethods(Group):
         include: Literal["total_count"] | None = None,
         timeout: float | None = None,
     ) -> Pages[models.BatchSummary, models.BatchSummaryList]:
-        """Batches, newest first.
+        """List batches, newest first.
 
-        Summaries; one batch shows its risks, its rate and when it will end.
+        The list has summaries. Read one batch for its risks, its rate and its expected end.
 
         Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -2193,15 +2198,15 @@ class ClaimsBatchesMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.RejectedLine, models.RejectedLineList]:
-        """The lines of a batch that were refused, by line.
+        """List the refused lines of a batch, in the order of the input.
 
-        As the answer to the upload had them.
+        The lines are the same as in the answer to the upload.
 
         Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -2219,17 +2224,18 @@ class ClaimsBatchesMethods(Group):
         include: Literal["pending"] | None = None,
         timeout: float | None = None,
     ) -> Lines[models.DownloadBatchResultsResponseLine]:
-        """The results, one per accepted line in the order of the input; the last line has the cursor to continue.
+        """Download the results, one per accepted line in the order of the input; the last line has the cursor to
+        continue.
 
-        Up to the first line that has not ended; `include=pending` goes on. Each line has a `cursor` to resume after
-        it. The last one is `{"object": "cursor", "next_cursor": .., "is_complete": ...}`: without it the download
-        is not whole.
+        The download ends before the first line that has not ended; with `include=pending` it continues. Each line
+        has a `cursor` to resume after it. The last line is `{"object": "cursor", "next_cursor": .., "is_complete":
+        ...}`: without it the download is incomplete.
 
         Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            cursor: next_cursor of the page before.
-            include: Also lines that are still queued.
+            cursor: `next_cursor` of the page before.
+            include: `pending` includes lines that are still queued.
         """
         return self._lines(
             "GET",
@@ -2246,14 +2252,15 @@ class ClaimsBatchesMethods(Group):
         wait: int | None = None,
         timeout: float | None = None,
     ) -> models.Batch:
-        """The progress of a batch, and its findings so far.
+        """Read the progress of a batch, and its findings so far.
 
-        The batch is done when `settled` is `accepted`. With `wait` the answer comes then, or when the time is over.
+        The batch is done when `settled` equals `accepted`. With `wait` the service answers then, or when the time
+        is over.
 
         Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            wait: Seconds to wait for its end.
+            wait: Seconds to wait until it has ended.
         """
         return self._json(
             "GET",
@@ -2274,7 +2281,7 @@ class ClaimsCapturesMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.IssuedSessions:
-        """Issue nonces for future captures: each binds one capture to the ten minutes after its issue.
+        """Issue nonces for future captures: each nonce binds one capture to the ten minutes after its issue.
 
         A nonce in a bundle proves that the capture is younger than the nonce. It is valid for one capture, taken
         from 5 minutes before `issued_at` to 5 minutes after `expires_at`; the submission itself may come up to 30
@@ -2283,8 +2290,8 @@ class ClaimsCapturesMethods(Group):
         Scope `attest`. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            device_id: The only device that may use them.
-            claim_reference: The insurer’s claim number: only submissions of that claim may use them.
+            device_id: The only device that may use the nonces.
+            claim_reference: The insurer’s claim number: only submissions of that claim may use the nonces.
         """
         return self._json(
             "POST",
@@ -2313,19 +2320,19 @@ class ClaimsCapturesMethods(Group):
         device_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.CaptureSession, models.CaptureSessionList]:
-        """Capture sessions without their nonces, newest first.
+        """List capture sessions without their nonces, newest first.
 
-        By status, device or time of issue. A session is listed for 31 days after it expired; nonces are shown when
-        they are issued only.
+        Filters by status, device or time of issue. A session is listed for 31 days after it expired; nonces are
+        shown only when they are issued.
 
         Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
-            device_id: Those that only this device may use.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+            device_id: Sessions that only this device may use.
         """
         return self._pages(
             "GET",
@@ -2351,10 +2358,10 @@ class ClaimsCapturesMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.CaptureStream:
-        """The chunks of a streamed capture that have arrived.
+        """Read which chunks of a streamed capture have arrived.
 
-        For a phone that lost its connection or was restarted: `next_index` is the next chunk to send, `received`
-        has the indices that have arrived, as runs. The nonce is not shown again.
+        A phone calls this after a lost connection or a restart: `next_index` is the next chunk to send, and
+        `received` has the indices that have arrived, as runs. The nonce is not shown again.
 
         Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -2379,10 +2386,10 @@ class ClaimsCapturesMethods(Group):
     ) -> models.Chunk:
         """Send one chunk of a video while it is recorded.
 
-        The raw bytes of one chunk, 64 MiB at most, in any order; chunk 0 begins the file. The same bytes again are
-        the same chunk and keep its arrival, other bytes are 409. Send `Content-Digest` to have a damaged transfer
-        refused. After the session is submitted (`media: {"capture_session_id": ..}`), no more are accepted.
-        Unsubmitted chunks are deleted after 7 days.
+        The body is the raw bytes of one chunk, 64 MiB at most. Chunks may come in any order; chunk 0 begins the
+        file. Sending the same bytes again keeps the chunk and its arrival time; other bytes are 409. Send
+        `Content-Digest` to have a damaged transfer refused. After the session is submitted (`media:
+        {"capture_session_id": ..}`), no more chunks are accepted. Unsubmitted chunks are deleted after 7 days.
 
         Scope `attest`. Sessions: owner, admin; in sandbox also developer.
 
@@ -2411,17 +2418,17 @@ class ClaimsDuplicatesMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.DuplicateFindings, models.DuplicateFindingsList]:
-        """Other claims that show the same pictures.
+        """List other claims that show the same pictures.
 
-        Other claims of the account that show the same bytes, or a picture whose 64-bit perceptual hash differs in
-        six bits or less and whose greys are the same block by block. The search runs after the evaluation:
-        `pending` says that it has not run yet.
+        Lists other claims of the account that show the same bytes, or a picture whose 64-bit perceptual hash
+        differs in six bits or less and whose greys are the same block by block. The search runs after the
+        evaluation: `pending` means that it has not run yet.
 
         Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -2444,18 +2451,18 @@ class ClaimsEvidenceMethods(Group):
     ) -> Download:
         """The evidence packet as a PDF document, for people.
 
-        What was submitted, what was found, the certificates of the devices, what people decided and when: signed as
-        a whole and part by part, so that it can be checked offline with `npm run evidence -- verify FILE`. As a PDF
-        it is a document to read, with the same packet as an attachment. 100 attestations at most, newest first;
-        `next_cursor` leads to older ones. What adjusters noted is withheld from keys without the scope `escalate`.
-        Each export is logged.
+        The packet has the submissions, the findings, the certificates of the devices, and what people decided and
+        when. It is signed as a whole and part by part, so that `npm run evidence -- verify FILE` can check it
+        offline. The PDF is a document to read, with the same packet as an attachment. A packet has at most 100
+        attestations, newest first; `next_cursor` leads to older ones. Keys without the scope `escalate` get no
+        notes of adjusters. Each export is logged.
 
         Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
             format: Takes precedence over Accept.
-            limit: How many attestations at most, newest first; 100 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most attestations, newest first; 100 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._download(
             "GET",
@@ -2474,20 +2481,20 @@ class ClaimsEvidenceMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> models.SignedEvidencePacket:
-        """Everything known about a claim in one signed packet, as JSON or as a PDF that contains it.
+        """Export everything known about a claim in one signed packet, as JSON or as a PDF that contains it.
 
-        What was submitted, what was found, the certificates of the devices, what people decided and when: signed as
-        a whole and part by part, so that it can be checked offline with `npm run evidence -- verify FILE`. As a PDF
-        it is a document to read, with the same packet as an attachment. 100 attestations at most, newest first;
-        `next_cursor` leads to older ones. What adjusters noted is withheld from keys without the scope `escalate`.
-        Each export is logged.
+        The packet has the submissions, the findings, the certificates of the devices, and what people decided and
+        when. It is signed as a whole and part by part, so that `npm run evidence -- verify FILE` can check it
+        offline. The PDF is a document to read, with the same packet as an attachment. A packet has at most 100
+        attestations, newest first; `next_cursor` leads to older ones. Keys without the scope `escalate` get no
+        notes of adjusters. Each export is logged.
 
         Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
             format: Takes precedence over Accept.
-            limit: How many attestations at most, newest first; 100 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most attestations, newest first; 100 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._json(
             "GET",
@@ -2507,16 +2514,16 @@ class ClaimsTimelineMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.ClaimMoment, models.ClaimMomentList]:
-        """What happened to a claim, newest first.
+        """Read what happened to a claim, newest first.
 
-        Captures and their results, earlier ones too, the steps of its cases, and the events about the claim. Events
-        are kept for a limited time, so old ones may be missing.
+        The timeline has captures and their results, earlier results too, the steps of cases, and the events about
+        the claim. Events are kept for a limited time, so old ones may be missing.
 
         Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -2562,9 +2569,9 @@ class ClaimsMethods(Group):
         Scope `attest`. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            wait: `wait=N`: how many seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240). The
-                answer says in Preference-Applied what was applied.
-            external_id: Names this submission: the same content again is the same attestation.
+            wait: `wait=N`: seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240).
+                Preference-Applied in the answer says what was applied.
+            external_id: Name of this submission: sending the same content again returns the same attestation.
         """
         return self._json(
             "POST",
@@ -2596,9 +2603,9 @@ class ClaimsMethods(Group):
     ) -> models.Claim:
         """Erase the media and positions of a claim permanently; hashes and signed results stay.
 
-        Immediate and permanent: media, thumbnails and positions are deleted, hashes, factors and `result_jws` stay.
-        Later captures with the same reference are 409. A 503 says that not all bytes are deleted yet: send it
-        again.
+        The erasure is immediate and permanent: media, thumbnails and positions are deleted; hashes, factors and
+        `result_jws` stay. Later captures with the same reference are 409. A 503 says that not all bytes are deleted
+        yet: send the request again.
 
         Scope `admin`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -2635,27 +2642,27 @@ class ClaimsMethods(Group):
         device_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Claim, models.ClaimList]:
-        """Claims, newest first, or by score or update.
+        """List claims, newest first, or by score or update.
 
-        All captures with one `claim.reference` are one claim. It has the highest score, the worst provenance and
-        all codes of them. A claim must match all filters. `device_id` finds captures that name the device and those
-        that its key signed. `order_by=updated` puts the claim that changed last first; one that changes while the
-        pages are read may appear twice.
+        All captures with one `claim.reference` are one claim. The claim has the highest score, the worst provenance
+        and all codes of its captures. A claim must match all filters. `device_id` finds claims with captures that
+        name the device or are signed by its key. `order_by=updated` puts the claim that changed last first; a claim
+        that changes while the pages are read may appear twice.
 
         Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
             order: `desc` (newest first) when absent.
-            order_by: `created` when absent; by `score` the list has evaluated claims only.
-            risk_score_gte: At or above this score.
-            risk_score_lt: Below this score.
-            has_case: `true`: claims with an open case. `false`: the others.
-            updated_gte: Updated at or after.
-            updated_lt: Updated before.
+            order_by: `created` when absent. With `score` the list has evaluated claims only.
+            risk_score_gte: Claims with at least this score.
+            risk_score_lt: Claims below this score.
+            has_case: `true`: claims with an open case. `false`: claims without one.
+            updated_gte: Updated at or after this time.
+            updated_lt: Updated before this time.
         """
         return self._pages(
             "GET",
@@ -2694,7 +2701,7 @@ class ClaimsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Claim:
-        """One claim.
+        """Read one claim.
 
         Its captures are at `GET /v1/claims/{id}/attestations`.
 
@@ -2716,16 +2723,17 @@ class DecisionsCheckpointsMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.LedgerCheckpoint, models.LedgerCheckpointList]:
-        """Signed states of the ledger, the largest first.
+        """List signed states of the ledger, the largest first.
 
-        One is signed at most once a minute, when the log has grown. Keep the newest somewhere else: with it,
-        nothing before it can be changed unseen. See [the ledger](https://api.example.test/docs/authorize/ledger).
+        A checkpoint is signed at most once a minute, when the log has grown. Keep the newest checkpoint elsewhere:
+        with it, every change of an earlier entry is detected. See [the
+        ledger](https://api.example.test/docs/authorize/ledger).
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -2744,15 +2752,16 @@ class DecisionsConsistencyMethods(Group):
         to: int | None = None,
         timeout: float | None = None,
     ) -> models.LedgerConsistencyProof:
-        """A proof that the ledger has only grown since it had a size.
+        """Prove that the ledger has only grown since an earlier size.
 
-        For the roots of two checkpoints: the leaves of the older are the beginning of those of the newer.
+        Proves from the roots of two checkpoints that the older checkpoint’s leaves are the first leaves of the
+        newer one.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
             from_: The older size; 1 when absent.
-            to: The newer size; that of the newest checkpoint when absent.
+            to: The newer size; the size of the newest checkpoint when absent.
         """
         return self._json(
             "GET",
@@ -2771,15 +2780,16 @@ class DecisionsProofMethods(Group):
         size: int | None = None,
         timeout: float | None = None,
     ) -> models.LedgerInclusionProof:
-        """A proof that a decision is in the ledger.
+        """Prove that a decision is in the ledger.
 
-        The hashes that lead from the entry to the root that a checkpoint signs. 409 `not_ready`: no checkpoint
-        covers it yet; ask again in a minute. See [the ledger](https://api.example.test/docs/authorize/ledger).
+        Returns the hashes that lead from the entry to the root that a checkpoint signs. The answer is 409
+        `not_ready` while no checkpoint covers the entry: ask again in a minute. See [the
+        ledger](https://api.example.test/docs/authorize/ledger).
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
-            size: Of the tree; that of the newest checkpoint when absent.
+            size: Size of the tree; the size of the newest checkpoint when absent.
         """
         return self._json(
             "GET",
@@ -2803,10 +2813,10 @@ class DecisionsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.DecisionExplanation:
-        """The facts of a decision, and whether they lead to the same answer again.
+        """Explain a decision by its facts, and whether they lead to the same answer again.
 
-        Opens the recorded facts, and decides once more from them alone. Facts whose hash is not the one of the
-        entry are not shown.
+        Opens the recorded facts, and decides again from them alone. Facts are shown only when their hash is the one
+        in the entry.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
@@ -2824,11 +2834,11 @@ class DecisionsMethods(Group):
         after: int | None = None,
         timeout: float | None = None,
     ) -> Lines[models.LedgerLine]:
-        """The ledger as NDJSON, to be checked without the service.
+        """Export the ledger as NDJSON, to be checked without the service.
 
-        Up to the newest checkpoint: entries by position, the leaf where an entry is gone, and the checkpoints in
-        their places. With `after` it goes on where another ended. The export is recorded in the audit log. `npm run
-        ledger -- verify` checks it without the service. See [the
+        The export ends at the newest checkpoint. It has the entries by position, the leaf in place of a deleted
+        entry, and the checkpoints in their places. With `after` it continues where an earlier export ended. The
+        export is recorded in the audit log. `npm run ledger -- verify` checks it without the service. See [the
         ledger](https://api.example.test/docs/authorize/ledger).
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
@@ -2865,23 +2875,23 @@ class DecisionsMethods(Group):
         matched_rule_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Decision, models.DecisionList]:
-        """Decisions, newest first.
+        """List decisions, newest first.
 
         Filters by kind, reason, time, and what a decision is about: its subject, token, agent, agent session,
         device, mandate, schedule or trace, and the rule that gave the answer. A page ends after half a megabyte,
-        also before its `limit`: go on while `has_more`. Entries are kept for 30 days, a year or seven years, by
+        also before its `limit`: continue while `has_more`. Entries are kept for 30 days, a year or seven years, by
         plan, and in the sandbox for 7 days; clinical ones for two years at least. See [the
         ledger](https://api.example.test/docs/authorize/ledger).
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
-            subject_id: What was decided about.
-            jti: Of an intent token.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+            subject_id: Id of the subject of the decision.
+            jti: Id of an intent token.
             matched_rule_id: The rule of the policy that gave the answer.
         """
         return self._pages(
@@ -2917,9 +2927,9 @@ class DecisionsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Decision:
-        """One decision.
+        """Read one decision.
 
-        A key with `verify` reads the decisions that it made itself, one that has `admin` as well reads all.
+        A key with `verify` reads the decisions that it made itself; a key that also has `admin` reads all.
         `position` is the place of its leaf in the log, which it has a second after the decision.
 
         Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
@@ -2941,15 +2951,15 @@ class DecisionsMethods(Group):
     ) -> models.LedgerCheck:
         """Check a part of the ledger: entries, leaves, stored nodes and checkpoints.
 
-        The service checks its own rows, 10,000 leaves at a time, and fewer where entries are long: begin again at
-        `next` until it is null. It finds rows that were changed, removed or added below the service. Who does not
-        trust the service checks an export.
+        The service checks its own rows, 10,000 leaves at a time, and fewer where entries are long: call again with
+        `next` until it is null. It finds rows that were changed, removed or added in the database. To check without
+        trusting the service, check an export.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
-            from_: The first position; `next` of the part before. Default: `0`.
-            limit: Leaves of this part. Default: `10000`.
+            from_: The first position: `next` of the previous part. Default: `0`.
+            limit: Number of leaves in this part. Default: `10000`.
         """
         return self._json(
             "POST",
@@ -2997,8 +3007,8 @@ class DevicesBatchesMethods(Group):
     ) -> models.DeviceBatch:
         """Enroll up to 10,000 devices, as NDJSON.
 
-        Each line is a body of `POST /v1/admin/devices`. Bad lines are reported and do not affect the others; with a
-        publishable key 1,000 lines. An interrupted upload stores nothing.
+        Each line is a body of `POST /v1/admin/devices`. Bad lines are reported and do not affect the others. A
+        publishable key may send 1,000 lines. An interrupted upload stores nothing.
 
         Scope `admin`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -3043,9 +3053,10 @@ class DevicesCountsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.DeviceCounts:
-        """Number of devices by status and hardware tier.
+        """Count devices by status and hardware tier.
 
-        Of the account and environment. `expired` devices count as not enrolled; renew those that are about to be.
+        Counts the devices of the account and environment. `expired` devices count as not enrolled; renew
+        certificates before they expire.
 
         Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -3066,16 +3077,17 @@ class DevicesHistoryMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.DeviceEntry, models.DeviceEntryList]:
-        """The history of one device, newest first.
+        """Read the history of one device, newest first.
 
-        Enrolled, renewed by a newer certificate, attested by newer evidence, revoked: by which key, and by whom if
-        the caller said so. A device expires automatically at `expires_at` of its last enrolment or renewal.
+        An entry says that the device was enrolled, renewed by a newer certificate, attested by newer evidence or
+        revoked, by which key, and by whom if the caller said so. A device expires automatically at `expires_at` of
+        its last enrolment or renewal.
 
         Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -3097,12 +3109,13 @@ class DevicesRootsMethods(Group):
     ) -> models.RootCa:
         """Register a CA certificate (PEM, or base64 of DER) that device certificates may lead to.
 
-        Chains of devices must lead to one of these, or their captures raise `cert_unknown_ca`.
+        The certificate chain of a device must lead to a root CA of the account; otherwise its captures raise
+        `cert_unknown_ca`.
 
         Scope `admin`. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            certificate: PEM, or base64 of DER.
+            certificate: Certificate as PEM, or base64 of DER.
         """
         return self._json(
             "POST",
@@ -3122,7 +3135,7 @@ class DevicesRootsMethods(Group):
     ) -> models.DeletedRootCa:
         """Stop trusting a root CA. Devices stay; new captures that lead to it raise cert_unknown_ca.
 
-        What was evaluated before stays as it is.
+        Earlier results stay as they are.
 
         Scope `admin`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -3144,17 +3157,17 @@ class DevicesRootsMethods(Group):
         include: Literal["total_count"] | None = None,
         timeout: float | None = None,
     ) -> Pages[models.RootCa, models.RootCaList]:
-        """Root CAs, newest first.
+        """List root CAs, newest first.
 
-        Each with its certificate in PEM.
+        Each root CA has its certificate in PEM.
 
         Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -3178,9 +3191,9 @@ class DevicesRootsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.RootCa:
-        """One root CA.
+        """Read one root CA.
 
-        With its certificate in PEM.
+        The answer has the certificate in PEM.
 
         Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -3212,8 +3225,8 @@ class DevicesMethods(Group):
     ) -> models.Device:
         """Replace the hardware evidence of a device by newer evidence.
 
-        Newer evidence replaces the stored one, whether the tier rises or falls. Evidence that is not about this
-        device is refused and changes nothing; the errors say why.
+        Newer evidence replaces the stored evidence, whether the tier rises or falls. Evidence that is not about
+        this device is refused and changes nothing; the errors say why.
 
         Scope `admin`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -3237,9 +3250,9 @@ class DevicesMethods(Group):
     ) -> models.Device:
         """Enroll one device by its certificate chain.
 
-        `certificate_chain` is base64 of DER, leaf first, without the root. The same key again is the same device.
-        `attestation` is evidence of the key’s hardware: what does not verify leaves a device of tier `none` that
-        says why.
+        `certificate_chain` is base64 of DER, leaf first, without the root. Sending the same key again returns the
+        same device. `attestation` is evidence of the key’s hardware: when it does not verify, the device has the
+        tier `none` and says why.
 
         Scope `admin`. Sessions: owner, admin; in sandbox also developer.
 
@@ -3277,21 +3290,22 @@ class DevicesMethods(Group):
         expires_lt: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Device, models.DeviceList]:
-        """Devices, newest first or by their expiry.
+        """List devices, newest first or by their expiry.
 
-        A device must match all filters; of several statuses, any. `expired`: the certificate has expired, and the
-        device counts as not enrolled. `status=enrolled` with `expires_lt`, `order_by=expires` and `order=asc` are
-        those to renew, the most urgent first.
+        A device must match all filters, and any of several statuses. `expired` means that the certificate has
+        expired and the device counts as not enrolled. `status=enrolled` with `expires_lt`, `order_by=expires` and
+        `order=asc` lists the devices to renew, the most urgent first.
 
         Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
             order: `desc` (newest first) when absent.
-            order_by: `created` when absent. By `expires`, `order=asc` begins with what expires first.
+            order_by: `created` when absent. With `expires` and `order=asc` the list begins with the device that
+                expires first.
             expires_gte: The certificate expires at or after.
             expires_lt: The certificate expires before.
         """
@@ -3323,9 +3337,9 @@ class DevicesMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Device:
-        """One device.
+        """Read one device.
 
-        With its certificate and what the server knows of its hardware.
+        The answer has the certificate, and what the service knows of the hardware.
 
         Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -3348,15 +3362,16 @@ class DevicesMethods(Group):
     ) -> models.Device:
         """Revoke a device permanently.
 
-        New captures of the device raise `device_revoked` from now on, whatever their time. Those that were accepted
-        at or after `effective_at` are re-evaluated: see `GET /v1/account/reevaluations`. Its key can not be
-        enrolled again. A repeat changes nothing.
+        Later captures of the device raise `device_revoked`, whatever their time. Captures that were accepted at or
+        after `effective_at` are re-evaluated: see `GET /v1/account/reevaluations`. Its key can not be enrolled
+        again. A repeat changes nothing.
 
         Scope `admin`. Sessions: owner, admin; in sandbox also developer. A rate limit of its own, for emergencies.
 
         Args:
-            actor: Who revokes it, for its history.
-            effective_at: From when on its captures are not trusted. Now when absent; may be in the past.
+            actor: Who revokes the device, for its history.
+            effective_at: Captures accepted from this time on are not trusted. Now when absent; the time may be in
+                the past.
         """
         return self._json(
             "POST",
@@ -3401,7 +3416,7 @@ class EventsConsumersMethods(Group):
     ) -> models.DeletedEventConsumer:
         """Delete a consumer. Its events stay.
 
-        One of the same name may be made again, at any position.
+        A consumer of the same name may be created again, at any position.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
         """
@@ -3422,13 +3437,13 @@ class EventsConsumersMethods(Group):
     ) -> Pages[models.EventConsumer, models.EventConsumerList]:
         """The consumers of events, by name.
 
-        How far each has come, and how many events are left for it.
+        Each consumer shows its position, and how many events are left for it.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -3450,21 +3465,21 @@ class EventsConsumersMethods(Group):
     ) -> models.EventConsumer:
         """Create a consumer, or store the position up to which it has processed events.
 
-        Report a position when the events up to it are processed. It only moves forward: a lower one is 409
+        Report a position when the events up to it are processed. A position only moves forward: a lower one is 409
         `consumer_moved` with the current `position`, and so is a wrong `expected_position`. A position that the
-        consumer was not given is refused. To read again from an earlier position, read with `after`, or delete the
-        consumer. Where events after the position were deleted (they are kept for 30 days), 410 `events_expired`
-        says so. 
+        consumer never received is refused. To read again from an earlier position, read with `after`, or delete the
+        consumer. The answer is 410 `events_expired` where events after the position were deleted (they are kept for
+        30 days). 
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
 
         Args:
             if_match: Optional. The `ETag` that was read, or the version in quotes, such as `"3"`: with another one,
                 412.
-            position: One that the consumer was given, such as `next_after`. When absent, a new consumer begins with
-                the oldest event that is there.
-            expected_position: `after` of the answer: 409 `consumer_moved` where another process has moved the
-                consumer meanwhile.
+            position: Position that the consumer received, such as `next_after`. When absent, a new consumer begins
+                with the oldest stored event.
+            expected_position: `after` of the answer that was processed. The report is 409 `consumer_moved` where
+                another process has moved the consumer meanwhile.
         """
         return self._json(
             "PUT",
@@ -3502,9 +3517,9 @@ class EventsTypesMethods(Group):
         *,
         timeout: float | None = None,
     ) -> Pages[models.EventTypeEntry, models.EventTypeEntryList]:
-        """Every type of event, with its schema and an example.
+        """List every type of event, with its schema and an example.
 
-        All of them, on one page. Payloads are checked against these schemas before they are stored.
+        The list is one page. Payloads are checked against these schemas before they are stored.
 
         No key is needed. Generators of code have no key.
         """
@@ -3521,9 +3536,9 @@ class EventsTypesMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.EventTypeEntry:
-        """One type of event.
+        """Read one type of event.
 
-        Also of a type that this version of the service does not send.
+        Types that this version of the service does not send yet are included.
 
         No key is needed. Generators of code have no key.
         """
@@ -3554,23 +3569,23 @@ class EventsMethods(Group):
         subject_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Event, models.EventList]:
-        """Events, newest first.
+        """List events, newest first.
 
-        The events of the last 30 days, for pages: to process each of them once, pull them. A user gets the events
-        of what their role may read. `subject_id` finds the events of one claim, case, agent session, token and so
-        on; of those that an event names, its claim and the narrowest other one count. An event is listed within
-        seconds.
+        Lists the events of the last 30 days, for pages. To process each event once, pull the events. A user gets
+        the events that their role may read. `subject_id` finds the events of one claim, case, agent session, token
+        and so on; it matches the claim of an event and the narrowest other object that the event names. An event is
+        listed within seconds.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
             order: `desc` (newest first) when absent.
-            subject_id: What the events are about: a claim, case, attestation, screening, agent session, agent,
-                intent token, device, trace or diff.
+            subject_id: Id of the subject of the events: a claim, case, attestation, screening, agent session,
+                agent, intent token, device, trace or diff.
         """
         return self._pages(
             "GET",
@@ -3601,21 +3616,21 @@ class EventsMethods(Group):
         wait: int | None = None,
         timeout: float | None = None,
     ) -> models.EventPull:
-        """The events after a position, oldest first.
+        """Pull the events after a position, oldest first.
 
-        The same events as by webhook, for receivers that can not be called. An event gets its position within two
-        seconds of its commit, and no event ever appears before one that was shown: go on with `next_after`, and
-        nothing is missed or repeated. Where events after the position were deleted (they are kept for 30 days), 410
-        `events_expired` says so. With `wait` (or `Prefer: wait=N`), the answer comes with the first event, or when
-        the seconds are over.
+        Returns the same events as webhooks do, for receivers that can not be called. An event gets its position
+        within two seconds of its commit, and no event ever appears before one that was shown. Continue with
+        `next_after`: no event is missed or repeated. The answer is 410 `events_expired` where events after the
+        position were deleted (they are kept for 30 days). With `wait` (or `Prefer: wait=N`), the service answers at
+        the first event, or when the seconds are over.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
-            after: The oldest event that is there comes first when absent.
-            consumer: In place of `after`: the position of this consumer.
-            limit: How many to answer; 20 when absent.
-            wait: Seconds to wait for an event where there is none; as `Prefer: wait=`.
+            after: Position to read after; when absent, the oldest stored event comes first.
+            consumer: Reads from the position of this consumer, in place of `after`.
+            limit: Most items of a page; 20 when absent.
+            wait: Seconds to wait for an event where there is none; same as `Prefer: wait=`.
         """
         return self._json(
             "GET",
@@ -3641,7 +3656,7 @@ class EventsMethods(Group):
     ) -> models.Event:
         """One event.
 
-        As it was delivered, for 30 days.
+        The event is the same as in its deliveries, and is kept for 30 days.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
         """
@@ -3667,10 +3682,10 @@ class IntentChallengesMethods(Group):
     ) -> models.PasskeyChallenge:
         """Ask for a challenge by which a person confirms one action with a passkey.
 
-        A person confirms the action in a browser, with `options`, and the answer goes into `passkey_assertion` of
-        the request that the challenge was asked for. It counts for two minutes, once, and for exactly this action,
-        agent session and device. A session’s challenge is for the passkeys of its own user, a key’s for those of
-        every user of the account.
+        A person confirms the action in a browser, with `options`. Send the browser’s answer as `passkey_assertion`
+        of the request that the challenge is for. The challenge works for two minutes, once, and for exactly this
+        action, agent session and device. The challenge of a session is for the passkeys of its own user; the
+        challenge of a key is for the passkeys of every user of the account.
 
         Scope `intent`. Sessions: owner, admin, approver; in sandbox also developer.
 
@@ -3727,7 +3742,7 @@ class IntentExecutionsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Execution:
-        """What became of an executed action.
+        """Read the outcome of an executed action.
 
         Shows when the action of a token was executed, and how it ended if that was reported.
 
@@ -3756,19 +3771,20 @@ class IntentRevocationsMethods(Group):
     ) -> models.Revocation:
         """Revoke a token, or all tokens of an agent session or a device, from the next verify on.
 
-        From its commit on, no verify of any process accepts a token that it ends: one token, or every unexpired
-        token of an agent session or a device. These tokens stay revoked. A revoked session or device gets no new
-        tokens, until `expires_at` where that is given. What is revoked at least as long already stays as it is.
-        Send the member that belongs to the scope: `jti`, `agent_session_id` or `device_id`. The publishable keys
-        revoke tokens only.
+        From the commit on, no verify of any process accepts a token that the revocation ends: one token, or every
+        unexpired token of an agent session or a device. These tokens stay revoked. A revoked session or device gets
+        no new tokens, until `expires_at` where that is given. A longer existing revocation stays as it is. Send the
+        member that belongs to the scope: `jti`, `agent_session_id` or `device_id`. Publishable keys revoke tokens
+        only.
 
         Scope `intent`. Sessions: owner, admin, approver; in sandbox also developer. A rate limit of its own, for
         emergencies.
 
         Args:
-            jti: Of a token.
-            reason: For people: it is in the event, and in the ledger only sealed.
-            expires_at: Until when a session or device gets no new tokens. Never again when absent.
+            jti: Id of the token.
+            reason: Reason for people. The event has it; in the ledger it is sealed.
+            expires_at: A session or device gets no new tokens until this time; when absent, it never gets new
+                tokens.
         """
         return self._json(
             "POST",
@@ -3800,18 +3816,18 @@ class IntentRevocationsMethods(Group):
         subject_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Revocation, models.RevocationList]:
-        """Revocations, newest first.
+        """List revocations, newest first.
 
-        With those that have expired. Revocations of devices in their registry are among them.
+        The list includes revocations that have expired, and revocations of devices in their registry.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
-            subject_id: A jti, agent session or device.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+            subject_id: Id of a token, an agent session or a device.
         """
         return self._pages(
             "GET",
@@ -3837,7 +3853,7 @@ class IntentRevocationsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Revocation:
-        """One revocation.
+        """Read one revocation.
 
         A revocation never changes.
 
@@ -3858,10 +3874,11 @@ class IntentStatusMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.IntentStatus:
-        """Whether a token is active, revoked or expired.
+        """Read whether a token is active, revoked or expired.
 
-        For a relying party that verified a token offline. `revoked` stays `revoked` after the token has expired. A
-        verify checks more: the policy, the agent, the account. Tokens that expired a month ago are not found.
+        A relying party that verified a token offline calls this. `revoked` stays `revoked` after the token has
+        expired. A verify also checks the policy, the agent and the account. Tokens that expired a month ago are not
+        found.
 
         Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -3880,7 +3897,7 @@ class IntentStatusListsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> Download:
-        """Which tokens are revoked, as a signed Token Status List.
+        """Read which tokens are revoked, as a signed Token Status List.
 
         A JWT of type `statuslist+jwt` (draft-ietf-oauth-status-list), signed like the tokens. `status_list.lst` has
         two bits for each token, at the `idx` of its claim `status`: 0 valid, 1 revoked. A revocation is in the list
@@ -3977,10 +3994,10 @@ class IntentMethods(Group):
 
         Args:
             action_payload: At most 64 KiB as canonical JSON (RFC 8785) and 32 levels.
-            context: What rules of the policy read as `context`. `transaction_amount` and `require_biometric` have a
-                meaning.
-            context_evidence: Hashed, not stored. At most 64 KiB as canonical JSON.
-            inference_input: A model of the service reads it, and the token is bound to that trace. Not with
+            context: Facts that rules of the policy read as `context`. `transaction_amount` and `require_biometric`
+                have a meaning.
+            context_evidence: Evidence that is hashed and not stored. At most 64 KiB as canonical JSON.
+            inference_input: Input that a model of the service reads; the token is bound to that trace. Not with
                 `trace_id`.
             ttl_seconds: Default: `300`.
             metadata: At most 64 KiB as canonical JSON (RFC 8785) and 32 levels.
@@ -4032,19 +4049,19 @@ class IntentMethods(Group):
         agent_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Intent, models.IntentList]:
-        """Issued tokens, newest first.
+        """List issued tokens, newest first.
 
-        What was issued, and what became of it. The tokens themselves are in the answer of authorize alone. `status`
-        is that of GET /v1/intent/status/{jti}: a token that was executed stays active until it expires. Tokens that
-        expired a month ago are not listed.
+        Lists issued tokens and their outcomes. Only the answer of authorize has the token itself. `status` is the
+        same as in GET /v1/intent/status/{jti}: an executed token stays active until it expires. Tokens that expired
+        a month ago are not listed.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -4072,7 +4089,7 @@ class IntentMethods(Group):
     ) -> models.IntentStop:
         """Resume the agents of the account after a stop.
 
-        Tokens that have not expired meanwhile verify again. It changes nothing where nothing is stopped.
+        Tokens that have not expired meanwhile verify again. Without a stop the request changes nothing.
 
         Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also
         developer. A rate limit of its own, for emergencies.
@@ -4090,9 +4107,9 @@ class IntentMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.IntentStop:
-        """Whether the agents of the account are stopped in this environment.
+        """Read whether the agents of the account are stopped in this environment.
 
-        The last stop, whether it is in force or lifted.
+        The answer is the last stop, whether it is in force or lifted.
 
         Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer. A rate limit of its own, for emergencies.
@@ -4169,8 +4186,7 @@ class IntentMethods(Group):
         `already_executed`.
 
         `agent_session_id`, `device_id`, `audience` and `context_evidence` are compared where they are given. Where
-        the policy has
-        `require_bindings`, one that the token is bound to and the request leaves out is answered as if it differed.
+        the policy has `require_bindings`, a binding that the request leaves out is answered as if it differed.
 
         `execute: false` answers what executing would answer this caller with this key, uses nothing up and opens no
         approval.
@@ -4187,11 +4203,11 @@ class IntentMethods(Group):
 
         Args:
             action_payload: At most 64 KiB as canonical JSON (RFC 8785) and 32 levels.
-            context: What rules of the policy read as `context`. `transaction_amount` and `require_biometric` have a
-                meaning.
-            context_evidence: Hashed, not stored. At most 64 KiB as canonical JSON.
-            inference_input: A model of the service reads it within 5 seconds, where a condition of the policy asks
-                for canaries.
+            context: Facts that rules of the policy read as `context`. `transaction_amount` and `require_biometric`
+                have a meaning.
+            context_evidence: Evidence that is hashed and not stored. At most 64 KiB as canonical JSON.
+            inference_input: Input that a model of the service reads within 5 seconds, where a condition of the
+                policy asks for canaries.
             execute: Default: `true`.
             receipt: Default: `false`.
         """
@@ -4230,17 +4246,17 @@ class MandatesSpendMethods(Group):
         to: str | None = None,
         timeout: float | None = None,
     ) -> models.MandateDailySpend:
-        """What was spent under a mandate, by day.
+        """Read what was spent under a mandate, by day.
 
-        The charges of its budget, by the day (UTC) on which the action was executed: those of its children are
-        charged to it too. Charges are kept for 45 days, and a period has at most 25,000. A mandate without a budget
-        is charged nothing: GET /v1/analytics/mandate-spend adds up its executions.
+        Adds up the charges of the budget by the day (UTC) on which the action was executed; the charges of children
+        are included. Charges are kept for 45 days, and a period has at most 25,000. A mandate without a budget is
+        charged nothing: GET /v1/analytics/mandate-spend adds up its executions.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            from_: At or after; 30 days before `to` when absent, at most 45.
-            to: Before; now when absent.
+            from_: Start, inclusive; 30 days before `to` when absent, at most 45.
+            to: End, exclusive; now when absent.
         """
         return self._json(
             "GET",
@@ -4276,21 +4292,22 @@ class MandatesMethods(Group):
     ) -> models.Mandate:
         """Grant a mandate.
 
-        What somebody lets an agent do: constraints for each action, a budget for all of them, an expiry. A
-        constraint that is not known is refused. With `parent_id` it lies within that mandate: its terms may not
-        exceed those of any ancestor, nor its budget what they have left, and every charge is made on each of them.
-        It needs `escalate`: an agent whose key has `intent` can not grant itself a mandate.
+        A mandate lets an agent act: it has constraints for each action, a budget for all actions, and an expiry. An
+        unknown constraint is refused. With `parent_id` the mandate lies within its parent: its terms may not exceed
+        the terms of any ancestor, its budget may not exceed what the ancestors have left, and every charge is made
+        on all of them. It needs `escalate`: an agent whose key has `intent` can not grant itself a mandate.
 
         Scope `escalate`. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            principal: For whom the agent acts: a person, a team, an id.
-            agent_id: Only tokens of this agent may name the mandate. Any agent when absent.
-            timezone: Of the periods of its budget and of its window. Default: `UTC`.
-            not_before: No action may run before it. From the grant on when absent.
-            instruments: The payment instruments that actions may name. Any when absent.
-            payload_pointers: Where `action_payload` has what is compared. Without one: in its member of that name.
-            expires_at: In the future, and at most 366 days from now.
+            principal: Party for whom the agent acts: a person, a team, an id.
+            agent_id: Only tokens of this agent may name the mandate. When absent, any agent may.
+            timezone: Time zone of the periods of the budget and of the window. Default: `UTC`.
+            not_before: No action may run before this time; when absent, actions may run from the grant on.
+            instruments: Payment instruments that actions may name; any when absent.
+            payload_pointers: Pointers to the compared values in `action_payload`. Without a pointer, the member of
+                the same name is compared.
+            expires_at: End of the mandate, in the future and at most 366 days from now.
             parent_id: The mandate within which it is granted.
         """
         return self._json(
@@ -4327,8 +4344,8 @@ class MandatesMethods(Group):
         """Check in for a mandate, so that it is not suspended.
 
         A mandate with a heartbeat is suspended when no check-in comes within its interval and 60 s. A check-in
-        within the reactivation window makes it active again; after it the mandate is `lapsed` permanently, and a
-        check-in is 409. A mandate without a heartbeat is 409 `conflict`.
+        within the reactivation window makes the mandate active again; after the window the mandate is `lapsed`
+        permanently, and a check-in is 409. A mandate without a heartbeat is 409 `conflict`.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -4353,20 +4370,20 @@ class MandatesMethods(Group):
         parent_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Mandate, models.MandateList]:
-        """Mandates, newest first.
+        """List mandates, newest first.
 
-        A mandate must match all filters, of `status` any value that is given. `status` is that of the mandate with
-        its ancestors, by the clock: nothing has to run for a mandate to expire or to be suspended.
+        A mandate must match all filters, and any of the given values of `status`. `status` takes the ancestors into
+        account, and follows the clock: a mandate expires or is suspended on time without any job.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
-            agent_id: The only agent that may act under it.
-            parent_id: Its children, without theirs.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+            agent_id: The only agent that may act under the mandate.
+            parent_id: Children of this mandate, without further descendants.
         """
         return self._pages(
             "GET",
@@ -4393,10 +4410,11 @@ class MandatesMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Mandate:
-        """One mandate, with what is left of its budget.
+        """Read one mandate, with what is left of its budget.
 
-        `budget` is its own; `remaining` is what an action may cost at most, with the budgets of its ancestors. The
-        periods of a budget are calendar days, weeks from Monday on, months and years in its time zone.
+        `budget` is the mandate’s own budget; `remaining` is the most that an action may cost, with the budgets of
+        its ancestors. The periods of a budget are calendar days, weeks from Monday on, months and years in the
+        mandate’s time zone.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -4417,7 +4435,7 @@ class MandatesMethods(Group):
     ) -> models.Mandate:
         """End a mandate and its children, from the next decision on.
 
-        From its commit on, no verify of any process accepts a token of the mandate or of its descendants. A mandate
+        From the commit on, no verify of any process accepts a token of the mandate or of its descendants. A mandate
         that is revoked stays as it is. Other requests do not count against the rate limit of this one.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer. A rate limit of its own, for emergencies.
@@ -4448,18 +4466,17 @@ class MandatesMethods(Group):
     ) -> models.Mandate:
         """Make a mandate allow less.
 
-        Members that are absent stay as they are. What is limited can be limited further, and what is not limited
-        can be limited, in a child within its ancestors; a member that would allow more is refused with the code
-        `wider`. A change of `heartbeat` counts as a check-in; without `reactivation_window_seconds` its window
-        stays as it is.
+        Members that are absent keep their values. A change may add a limit or lower one; in a child, limits stay
+        within the ancestors. A member that would allow more is refused with the code `wider`. A change of
+        `heartbeat` counts as a check-in; without `reactivation_window_seconds` the window keeps its length.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer.
 
         Args:
             if_match: Optional. The `ETag` that was read, or the version in quotes, such as `"3"`: with another one,
                 412.
-            constraints: Members that are absent stay as they are.
-            budget: `currency` and `period` are needed where the mandate has no budget yet.
+            constraints: Members that are absent keep their values.
+            budget: `currency` and `period` are required where the mandate has no budget yet.
         """
         return self._json(
             "PATCH",
@@ -4493,12 +4510,12 @@ class MediaC2paAnchorsMethods(Group):
     ) -> models.C2paAnchor:
         """Trust a CA certificate (PEM, or base64 of DER) that signers of C2PA manifests may lead to.
 
-        Manifests whose signer leads to one of these, or to one of the deployment’s own, are `trusted`.
+        A manifest is `trusted` when its signer leads to an anchor of the account or of the deployment.
 
         Scope `admin`. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            certificate: PEM, or base64 of DER.
+            certificate: Certificate as PEM, or base64 of DER.
         """
         return self._json(
             "POST",
@@ -4516,9 +4533,9 @@ class MediaC2paAnchorsMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeletedC2paAnchor:
-        """Stop trusting an anchor of C2PA manifests, for what is judged from then on.
+        """Stop trusting an anchor of C2PA manifests in later evaluations.
 
-        What was evaluated before stays as it is.
+        Earlier results stay as they are.
 
         Scope `admin`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -4540,17 +4557,17 @@ class MediaC2paAnchorsMethods(Group):
         include: Literal["total_count"] | None = None,
         timeout: float | None = None,
     ) -> Pages[models.C2paAnchor, models.C2paAnchorList]:
-        """Anchors of C2PA manifests, newest first.
+        """List anchors of C2PA manifests, newest first.
 
-        Each with its certificate in PEM. The deployment’s own are not among them.
+        Each anchor has its certificate in PEM. The list leaves out the deployment’s anchors.
 
         Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -4574,9 +4591,9 @@ class MediaC2paAnchorsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.C2paAnchor:
-        """One anchor of C2PA manifests.
+        """Read one anchor of C2PA manifests.
 
-        With its certificate in PEM.
+        The answer has the certificate in PEM.
 
         Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -4603,13 +4620,13 @@ class MediaMethods(Group):
     ) -> Download:
         """Download the original bytes, or one range of them.
 
-        Byte for byte as it was uploaded, as an attachment. Its ETag is the SHA-256 in hex.
+        Returns the uploaded bytes unchanged, as an attachment. The ETag is the SHA-256 in hex.
 
         Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
             range: `bytes=0-1023`: one range (RFC 9110 14.2).
-            if_range: An ETag: the range only counts while it is the same.
+            if_range: An ETag: the range applies only while the ETag is the same.
         """
         return self._download(
             "GET",
@@ -4627,8 +4644,9 @@ class MediaMethods(Group):
     ) -> Download:
         """A small upright picture (WebP, 320 pixels at its longest side) without metadata.
 
-        Made at the first request. 404 where the pixels can not be read here (HEIC), or not within 8 s and 768 MB.
-        An account has one picture decoded at a time: with 64 more waiting it is 503 with `Retry-After`.
+        The picture is made at the first request. The answer is 404 where the service can not read the pixels
+        (HEIC), or not within 8 s and 768 MB. The service decodes one picture of an account at a time: while 64 more
+        wait, the answer is 503 with `Retry-After`.
 
         Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -4645,10 +4663,10 @@ class MediaMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.MediaDetails:
-        """What is known of a photo or a video: its type, size and dimensions, and the claims that show it.
+        """Read the type, size and dimensions of a photo or a video, and the claims that show it.
 
-        What is shown of it without its bytes. `width` and `height` are as stored in the file, before any rotation,
-        and null for a video.
+        The answer contains no bytes of the media. `width` and `height` are as stored in the file, before any
+        rotation, and null for a video.
 
         Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -4671,13 +4689,13 @@ class MediaMethods(Group):
     ) -> models.Media:
         """Upload a photo (up to 100 MB) or a video (up to 2 GiB). The same bytes are the same media_id.
 
-        The raw bytes as the body. The content type is detected from the bytes and must agree. Uploading the same
-        bytes again answers the same `media_id`. Unreferenced media are deleted after 7 days.
+        The body is the raw bytes. The content type is detected from the bytes and must agree with the header.
+        Uploading the same bytes again answers the same `media_id`. Unreferenced media are deleted after 7 days.
 
         Scope `attest`. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            content_digest: `sha-256=:<base64>:` (RFC 9530): compared with what arrives.
+            content_digest: `sha-256=:<base64>:` (RFC 9530): compared with the received bytes.
         """
         return self._upload(
             "POST",
@@ -4773,10 +4791,10 @@ class OrgInvitesMethods(Group):
         Scope `admin`, with a key of your own account. Sessions: owner, admin.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -4805,10 +4823,10 @@ class OrgInvitesMethods(Group):
     ) -> models.Invite:
         """Send an invite again, with another token; the token before no longer works.
 
-        For a pending or an expired invite. It works for 7 days from then on, and is that of the new sender. An API
-        key grants no role that can do more than the key (`role_limit`): `admin` takes every scope, `approver` the
-        scope `escalate`, `developer` the scopes attest, verify, intent and screen, each without an end, `ip_allow`
-        or `products`.
+        Works for a pending or an expired invite. The new link works for 7 days, and the invite belongs to its new
+        sender. An API key grants no role that can do more than the key (`role_limit`): `admin` takes every scope,
+        `approver` the scope `escalate`, `developer` the scopes attest, verify, intent and screen, each without an
+        end, `ip_allow` or `products`.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin. Plan enterprise.
         """
@@ -4828,7 +4846,7 @@ class OrgInvitesMethods(Group):
     ) -> models.Invite:
         """Read one invite.
 
-        Ended invites are there for 30 days after the day on which they would have expired.
+        Ended invites are kept for 30 days after the day on which they would have expired.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin.
         """
@@ -4920,15 +4938,15 @@ class OrgUsersMethods(Group):
     ) -> Pages[models.User, models.UserList]:
         """List the users of the account, newest first; removed ones too.
 
-        A removed user stays listed: the address can’t come back by itself, and the audit log names the id.
+        A removed user stays listed: a removed address returns only by an invite, and the audit log names the id.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -5009,9 +5027,10 @@ class OverviewChangelogMethods(Group):
         *,
         timeout: float | None = None,
     ) -> Pages[models.ChangelogVersion, models.ChangelogVersionList]:
-        """The versions of this service, newest first, and what changed in each.
+        """List the versions of this service, newest first, and what changed in each.
 
-        The changelog of this service as data. With `If-None-Match` the answer is 304 until it has changed.
+        The changelog of this service as data. With `If-None-Match` the answer is 304 until the changelog has
+        changed.
 
         No key is needed. Readers look at it before they have a key.
         """
@@ -5029,7 +5048,7 @@ class OverviewReasonCodesMethods(Group):
         *,
         timeout: float | None = None,
     ) -> Pages[models.ReasonCode, models.ReasonCodeList]:
-        """Every reason code: where it appears, what it means, and what to do about it.
+        """List every reason code: where it appears, what it means, and what to do about it.
 
         All of them in one page, in the order in which they are answered. Rules of a policy may answer with reasons
         of their own, which are not here. The same texts are in [the
@@ -5056,7 +5075,7 @@ class OverviewMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Overview:
-        """What waits for you: counts of all products.
+        """Count the work that waits for you, in all products.
 
         Counts what waits for the caller, in one environment. Each part is shown to those who may call the route
         that lists its rows; another part is null, and `not_readable` names it. Counts go to 1,000. See [the
@@ -5108,19 +5127,19 @@ class PolicyShadowReportMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.ShadowRule, models.PolicyShadowReport]:
-        """What the shadow rules would have done, and where they differ from the answers.
+        """Report what the shadow rules would have done, and where they differ from the answers.
 
-        From the rule results on record. A page examines at most 2,000 decisions, and fewer where they are long: ask
-        for the next one while `has_more`, and add the numbers of each rule up. As lines, a rule has one for each
-        page.
+        Reads the recorded rule results. A page examines at most 2,000 decisions, and fewer where decisions are
+        long. Ask for the next page while `has_more`, and add up the numbers of each rule. As NDJSON, a rule has one
+        line for each page.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
 
         Args:
-            from_: Decisions made at or after; default: a week before `to`.
-            to: Decisions made before; default: now.
-            cursor: next_cursor of the page before; send its from and to again.
+            from_: Decisions made at or after this time; default: a week before `to`.
+            to: Decisions made before this time; default: now.
+            cursor: `next_cursor` of the page before; send the same `from` and `to` again.
         """
         return self._pages(
             "GET",
@@ -5139,7 +5158,7 @@ class PolicyVersionsMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.PolicyVersionSummary, models.PolicyVersionSummaryList]:
-        """All versions of the policy, newest first, and who made each.
+        """List all versions of the policy, newest first, and who made each.
 
         A version never changes. `policy_version` of a decision is one of these, or 0.
 
@@ -5147,8 +5166,8 @@ class PolicyVersionsMethods(Group):
         developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -5164,9 +5183,9 @@ class PolicyVersionsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Policy:
-        """One version of the policy.
+        """Read one version of the policy.
 
-        0 is the defaults.
+        Version 0 is the defaults.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
@@ -5185,9 +5204,9 @@ class PolicyWebhookSecretMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.PolicyWebhookSecret:
-        """When the secret that signs questions to policy webhooks was rotated.
+        """Read when the secret that signs questions to policy webhooks was rotated.
 
-        Per account and environment. The secret itself can not be read.
+        Each environment of an account has its own secret. The secret itself can not be read.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
@@ -5208,14 +5227,14 @@ class PolicyWebhookSecretMethods(Group):
     ) -> models.RotatedPolicyWebhookSecret:
         """Make a new secret for policy webhooks. It is in this answer only.
 
-        The first call makes the first secret: until then no webhook rule is asked, and each that matches denies
-        with `policy_webhook_unavailable`. The secret before the new one signs as well for `grace_seconds` (24 hours
-        when left out), so that receivers can be changed one after the other; one more rotation ends it at once.
+        The first call makes the first secret: until then no webhook is called, and each webhook rule that matches
+        denies with `policy_webhook_unavailable`. The previous secret signs as well for `grace_seconds` (24 hours
+        when absent), so that receivers can be changed one after the other; another rotation ends it at once.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            grace_seconds: For how long the secret before signs as well. Default: a day.
+            grace_seconds: Seconds during which the previous secret signs as well. Default: a day.
         """
         return self._json(
             "POST",
@@ -5241,7 +5260,7 @@ class PolicyMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.PolicyAnalysis:
-        """Rules that always deny, never match or never give the reason, and more.
+        """Find rules that always deny, never match or never give the reason, and more.
 
         A finding that says always or never is proven, whatever the facts; that there is none proves nothing.
         `ineffective_when_missing` is about deny rules, `unknown_policy_field` about stored documents. No webhook is
@@ -5274,20 +5293,20 @@ class PolicyMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.PolicyReplay:
-        """Which past verifications another policy would answer otherwise.
+        """Find past verifications that another policy would answer differently.
 
         Evaluates the document over the facts that verify recorded. A page examines at most 2,000 decisions, and
-        fewer where they or the document are long; ask for the next one while `has_more`, and add the numbers up.
-        Answers of webhooks and canaries are those of then.
+        fewer where decisions or the document are long. Ask for the next page while `has_more`, and add up the
+        numbers. Webhooks and canaries answer as they did at the time.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
 
         Args:
-            from_: Decisions made at or after.
-            to: Decisions made before.
+            from_: Decisions made at or after this time.
+            to: Decisions made before this time.
             limit: Maximum number of changed decisions in the answer. Default: `100`.
-            cursor: next_cursor of the page before.
+            cursor: `next_cursor` of the page before.
         """
         return self._json(
             "POST",
@@ -5311,7 +5330,7 @@ class PolicyMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Policy:
-        """The current policy, with its version as ETag.
+        """Read the current policy, with its version as ETag.
 
         Per account and environment. `version` 0 is the defaults, which count until a policy is set. To change it,
         change `document` and send it back, with the ETag as `If-Match`. See the
@@ -5337,7 +5356,7 @@ class PolicyMethods(Group):
     ) -> models.Policy:
         """Make a new version with the document of an earlier one.
 
-        The earlier document becomes a version of its own: the history stays as it was.
+        The earlier document becomes a new version; earlier versions stay.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
 
@@ -5365,20 +5384,20 @@ class PolicyMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.PolicySimulation:
-        """What a policy says of facts, with the result of each rule.
+        """Evaluate a policy on given facts, with the result of each rule.
 
-        Evaluates the stored policy, one of its versions or a document that is sent, and asks no webhook and no
-        canary: `needs` says what verify would ask, and `answers` can say what they would answer.
+        Evaluates the stored policy, one of its versions or the document in the body. It calls no webhook and reads
+        no canary: `needs` says what verify would ask, and you may send the replies in `answers`.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
 
         Args:
             document: Default: the stored policy.
-            version: A stored version, in place of the current one.
-            input: What verify would have. Everything is optional.
-            answers: By rule id: what the policy webhook and the canaries would answer, and what people have
-                approved. A webhook without one is pending.
+            version: Stored version to evaluate, in place of the current one.
+            input: Facts that verify would have. All members are optional.
+            answers: Replies by rule id: what the policy webhook and the canaries would answer, and what people have
+                approved. A webhook without a reply is pending.
         """
         return self._json(
             "POST",
@@ -5406,9 +5425,9 @@ class PolicyMethods(Group):
     ) -> models.Policy:
         """Replace the policy by a new version.
 
-        Makes a new version, which counts for every decision from now on; the same document again makes none.
-        Without `If-Match` the answer is 428, and with the ETag of another version 412. Unknown members and fields
-        are refused: they could be constraints. Try the document first: `/validate`, `/analyze`, `/simulate` and
+        Makes a new version, which applies to every later decision; the same document again makes none. Without
+        `If-Match` the answer is 428, and with the ETag of another version 412. Unknown members and fields are
+        refused: they could be constraints. Try the document first: `/validate`, `/analyze`, `/simulate` and
         `/replay`.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
@@ -5433,16 +5452,16 @@ class PolicyMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.PolicyValidation:
-        """Whether a document would be accepted, with every finding.
+        """Check whether a document would be accepted, with every finding.
 
-        Whether PUT would accept the document. Pointers begin at the document. `findings` names deny rules of a
-        valid document that a missing field turns off; they are accepted.
+        Checks whether PUT would accept the document. Pointers begin at the document. `findings` names deny rules of
+        a valid document that a missing field turns off; such rules are accepted.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
 
         Args:
-            document: What PUT /v1/policy takes. Pointers of errors and findings are of the document.
+            document: Document as for PUT /v1/policy. Pointers of errors and findings begin at the document.
         """
         return self._json(
             "POST",
@@ -5464,19 +5483,19 @@ class SchedulesCyclesMethods(Group):
         to: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.DueScheduleCycle, models.DueScheduleCycleList]:
-        """The cycles of all schedules that begin in a period.
+        """List the cycles of all schedules that begin in a period.
 
-        By schedule, the newest first, each in order of time: which payments are due, and which were made or missed.
-        Cycles that lie in the future are shown as if each before them is executed. A page reads 200 schedules: it
-        may have few cycles, or none, and still a next page.
+        Shows which payments are due, and which were made or missed, by schedule, the newest first, and within it by
+        time. For cycles in the future it assumes that each earlier cycle is executed. A page reads 200 schedules:
+        it may have few cycles, or none, and still a next page.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            from_: At or after; a week before today (UTC) when absent, at most 31 days before `to`.
-            to: Before; two weeks after `from` when absent.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            from_: Start, inclusive; a week before today (UTC) when absent, at most 31 days before `to`.
+            to: End, exclusive; two weeks after `from` when absent.
         """
         return self._pages(
             "GET",
@@ -5501,8 +5520,8 @@ class SchedulesMethods(Group):
     ) -> models.Schedule:
         """Cancel a standing schedule permanently, from the next decision on.
 
-        From its commit on, a verification answers `schedule_occurrences_exhausted`. It is permanent. A schedule
-        that is cancelled stays as it is.
+        From the commit on, a verification answers `schedule_occurrences_exhausted`. The cancellation is permanent.
+        A schedule that is cancelled stays as it is.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer. A rate limit of its own, for emergencies.
         """
@@ -5530,8 +5549,9 @@ class SchedulesMethods(Group):
     ) -> models.Schedule:
         """Set up a standing schedule.
 
-        What an agent may pay to one counterparty, once in each cycle. Cycles begin at `anchor_at` and go on by
-        `frequency` at the same time of day in `timezone`. Tokens name it by `schedule_id`. It needs `escalate`.
+        A schedule says what an agent may pay to one counterparty, once in each cycle. Cycles begin at `anchor_at`
+        and continue by `frequency` at the same time of day in `timezone`. Tokens name the schedule by
+        `schedule_id`. It needs `escalate`.
 
         Scope `escalate`. Sessions: owner, admin; in sandbox also developer.
 
@@ -5541,8 +5561,8 @@ class SchedulesMethods(Group):
                 5545.
             anchor_at: The first occurrence: its date and time of day in `timezone`.
             timezone: A zone of the IANA database, such as Europe/Berlin.
-            window_seconds: How long after its beginning a cycle can be executed; at most until the next one begins.
-                Default: `86400`.
+            window_seconds: Seconds after its beginning during which a cycle can be executed; at most until the next
+                cycle begins. Default: `86400`.
             occurrences: How many cycles can be executed.
             consume_missed: Whether a cycle that was not executed counts as one of the occurrences. Default:
                 `false`.
@@ -5579,19 +5599,19 @@ class SchedulesMethods(Group):
         counterparty: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Schedule, models.ScheduleList]:
-        """Standing schedules, newest first.
+        """List standing schedules, newest first.
 
-        A schedule must match all filters, of `status` any value that is given. `exhausted` are those that have used
+        A schedule must match all filters, and any of the given values of `status`. `exhausted` schedules have used
         all their occurrences.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
-            counterparty: Compared exactly.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+            counterparty: Exact name of the counterparty.
         """
         return self._pages(
             "GET",
@@ -5620,8 +5640,8 @@ class SchedulesMethods(Group):
     ) -> models.Schedule:
         """Pause a standing schedule, from the next decision on.
 
-        From its commit on, a verification answers `schedule_window_missed`. Cycles go on meanwhile. A schedule that
-        is paused stays as it is; a cancelled one is 409 `invalid_state_transition`.
+        From the commit on, a verification answers `schedule_window_missed`. Cycles continue meanwhile. A schedule
+        that is paused stays as it is; a cancelled schedule is 409 `invalid_state_transition`.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer. A rate limit of its own, for emergencies.
         """
@@ -5639,11 +5659,11 @@ class SchedulesMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.SchedulePreview:
-        """The next 24 cycles of a standing schedule.
+        """Preview the next 24 cycles of a standing schedule.
 
-        Cycles that can be executed, from the current one on, as if each of them is: the calendar with its month
-        ends and changes of clocks before anything is paid. Of a paused schedule, as if it were resumed now; of a
-        cancelled one, none.
+        Lists the cycles that can be executed, from the current one on, and assumes that each is executed. The
+        calendar shows month ends and changes of clocks before anything is paid. A paused schedule is shown as if it
+        were resumed now; a cancelled schedule has no cycles.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -5681,9 +5701,9 @@ class SchedulesMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Schedule:
-        """One standing schedule, with its current and next cycle.
+        """Read one standing schedule, with its current and next cycle.
 
-        Its cycles are those of the moment of the answer.
+        The current and the next cycle are computed at the time of the answer.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -5705,8 +5725,8 @@ class ScreeningsBatchesMethods(Group):
     ) -> models.SubmittedScreeningBatch:
         """Screen up to 10,000 uploaded images, one JSON value per line or one array.
 
-        A wrong line does not affect the others: `rejected` says why. The jobs run behind those of single calls. The
-        screenings are at `GET /v1/media/screenings?screening_batch_id=..`.
+        A wrong line does not affect the others: `rejected` says why. Single screenings run before those of a batch.
+        List the screenings of the batch with `GET /v1/media/screenings?screening_batch_id=..`.
 
         Scope `screen`. Sessions: owner, admin, approver; in sandbox also developer.
         """
@@ -5729,17 +5749,17 @@ class ScreeningsBatchesMethods(Group):
         include: Literal["total_count"] | None = None,
         timeout: float | None = None,
     ) -> Pages[models.ScreeningBatch, models.ScreeningBatchList]:
-        """Batches of screenings with their progress, newest first.
+        """List batches of screenings with their progress, newest first.
 
-        The refused lines of one are a list of their own.
+        The refused lines of a batch are a list of their own.
 
         Scope `screen`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -5765,15 +5785,16 @@ class ScreeningsBatchesMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.RejectedLine, models.RejectedLineList]:
-        """The refused lines of a batch of screenings, in the order of the input.
+        """List the refused lines of a batch of screenings, in the order of the input.
 
-        With the reasons. A line that was accepted is in `GET /v1/media/screenings?screening_batch_id=..`.
+        Each line has the reasons of its refusal. Accepted lines are in `GET
+        /v1/media/screenings?screening_batch_id=..`.
 
         Scope `screen`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -5790,7 +5811,7 @@ class ScreeningsBatchesMethods(Group):
         wait: int | None = None,
         timeout: float | None = None,
     ) -> models.ScreeningBatch:
-        """The progress of a batch of screenings.
+        """Read the progress of a batch of screenings.
 
         `wait` keeps the request open until every accepted line has ended, for that many seconds at most.
 
@@ -5811,11 +5832,11 @@ class ScreeningsSettingsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.ScreeningSettings:
-        """The scores from which on a review is recommended, or a factor is raised, with their version as ETag.
+        """Read the scores at which a review is recommended or a factor is raised, with their version as ETag.
 
-        For each of the two models: from `review` on a review is recommended, from `likely` on there is an advisory
-        factor. `version` 0 is the defaults. To change them, change `document` and send it back, with the ETag as
-        `If-Match`.
+        Each of the two models has two thresholds: a score of at least `review` recommends a review, and a score of
+        at least `likely` raises an advisory factor. `version` 0 is the defaults. To change the thresholds, change
+        `document` and send it back, with the ETag as `If-Match`.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
@@ -5835,10 +5856,10 @@ class ScreeningsSettingsMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.ScreeningSettings:
-        """Set the scores from which on a review is recommended, or a factor is raised.
+        """Set the scores at which a review is recommended or a factor is raised.
 
-        They count for screenings that end from then on; ended screenings keep their result. The same document again
-        changes nothing. Without `If-Match` the answer is 428, and with the ETag of another version 412.
+        The thresholds apply to screenings that end later; ended screenings keep their result. The same document
+        again changes nothing. Without `If-Match` the answer is 428, and with the ETag of another version 412.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
 
@@ -5874,16 +5895,16 @@ class ScreeningsMethods(Group):
         """Ask the detector of synthetic media about one image and wait for its scores.
 
         Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and
-        `Location`. Images only; a video fails with `video`. Without a detector it fails with `no_detector`, and
-        there is never an invented score. Scores are advisory: they never count toward a risk score. The same bytes
-        are scored once per detector, each time with the thresholds of the moment. An address as media is refused:
-        upload the bytes.
+        `Location`. Only images are screened; a video fails with `video`. Without a detector the screening fails
+        with `no_detector`; a score is never invented. Scores are advisory: they never count toward a risk score.
+        The same bytes are scored once per detector, each time with the current thresholds. An address as media is
+        refused: upload the bytes.
 
         Scope `screen`. Sessions: owner, admin, approver; in sandbox also developer.
 
         Args:
-            wait: `wait=N`: how many seconds to wait for the scores, 0 to 30; 10 when absent (RFC 7240). The answer
-                says in Preference-Applied what was applied.
+            wait: `wait=N`: seconds to wait for the scores, 0 to 30; 10 when absent (RFC 7240). Preference-Applied
+                in the answer says what was applied.
             claim_id: A claim that gets the advisory codes of this screening.
         """
         return self._json(
@@ -5911,17 +5932,17 @@ class ScreeningsMethods(Group):
         factor: literals.ScreeningCode | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Screening, models.ScreeningList]:
-        """Screenings, newest first.
+        """List screenings, newest first.
 
-        By claim, media, batch, status, factor or time.
+        Filters by claim, media, batch, status, factor or time.
 
         Scope `screen`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -5951,10 +5972,10 @@ class ScreeningsMethods(Group):
         wait: int | None = None,
         timeout: float | None = None,
     ) -> models.Screening:
-        """One screening.
+        """Read one screening.
 
-        `wait` keeps the request open until it has ended, for that many seconds at most; `status` says whether it
-        has.
+        `wait` keeps the request open until the screening has ended, for that many seconds at most; `status` says
+        whether it has ended.
 
         Scope `screen`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -5977,8 +5998,8 @@ class TraceDiffsMethods(Group):
     ) -> models.TraceDiff:
         """Cancel a diff that has not ended.
 
-        A running one stops within seconds. No event is sent. One that was cancelled is answered as it is; one that
-        has succeeded or failed is 409 `invalid_state_transition`.
+        A running diff stops within seconds. No event is sent. A cancelled diff stays as it is; a diff that has
+        succeeded or failed is 409 `invalid_state_transition`.
 
         Scope `intent`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
         """
@@ -6009,10 +6030,10 @@ class TraceDiffsMethods(Group):
         Scope `intent`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            base_model: The version that is known.
+            base_model: The known version.
             target_model: The version to judge.
             eval_set: `default`, or the id of a set.
-            seed: Of the bootstrap. Without it, one is drawn and shown.
+            seed: Seed of the bootstrap. When absent, a random seed is used and shown.
         """
         return self._json(
             "POST",
@@ -6043,18 +6064,18 @@ class TraceDiffsMethods(Group):
         verdict: literals.DiffVerdict | Sequence[literals.DiffVerdict] | None = None,
         timeout: float | None = None,
     ) -> Pages[models.TraceDiff, models.TraceDiffList]:
-        """Diffs, newest first.
+        """List diffs, newest first.
 
-        With their verdicts; the figures are in the reports.
+        The list has the verdicts; the figures are in the reports.
 
         Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -6081,15 +6102,15 @@ class TraceDiffsMethods(Group):
         wait: int | None = None,
         timeout: float | None = None,
     ) -> models.TraceDiff:
-        """The status, progress and verdict of one diff.
+        """Read the status, progress and verdict of one diff.
 
-        `verdict` is there when `status` is `succeeded`. `wait` waits for its end.
+        `verdict` is set when `status` is `succeeded`. `wait` waits for the end of the diff.
 
         Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
 
         Args:
-            wait: Seconds to wait for its end.
+            wait: Seconds to wait until it has ended.
         """
         return self._json(
             "GET",
@@ -6105,10 +6126,10 @@ class TraceDiffsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.TraceDiffReport:
-        """The report of a diff that has succeeded.
+        """Read the report of a diff that has succeeded.
 
-        It names no time and no id: the same models, prompts, thresholds and seed give the same report and hash.
-        `bins` is the histogram that `psi` is of. See [comparing model
+        The report has no time and no id: the same models, prompts, thresholds and seed give the same report and
+        hash. `bins` is the histogram from which `psi` is computed. See [comparing model
         versions](https://api.example.test/docs/trace/diffs).
 
         Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
@@ -6152,10 +6173,10 @@ class TraceDisclosuresMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DisclosureRequest:
-        """Let the person see what the share masks, for a time.
+        """Let the person see the masked neurons, for a time.
 
         The person is mailed a link of their own, which shows `masked_node_ids` until `expires_at`, and at most
-        until the share expires. A grant shows all that its share masks: a part would give the rest away.
+        until the share expires. A grant shows all neurons that its share masks: a part would reveal the rest.
 
         Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
 
@@ -6184,18 +6205,18 @@ class TraceDisclosuresMethods(Group):
         share_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.DisclosureRequest, models.DisclosureRequestList]:
-        """Requests to see what shares mask.
+        """List requests to see masked neurons.
 
         Requests of people whose address is verified, newest first; `status=unverified` lists the others.
-        `status=pending&order=asc` is what waits, the oldest first.
+        `status=pending&order=asc` lists the waiting requests, the oldest first.
 
         Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
             order: `desc` (newest first) when absent.
         """
         return self._pages(
@@ -6226,17 +6247,17 @@ class TraceDisclosuresMethods(Group):
         share_token: str | None = None,
         timeout: float | None = None,
     ) -> models.AskedDisclosure:
-        """Ask to see what a share masks; a code is mailed.
+        """Ask to see the neurons that a share masks; a code is mailed.
 
         Mails a code of 8 digits, which works for 15 minutes. The account learns of the request when the code is
-        entered. Three requests an hour for an address and a share. `Idempotency-Key` is ignored.
+        entered. An address may send three requests an hour for a share. `Idempotency-Key` is ignored.
 
         No key is needed. The token of the share is the credential.
 
         Args:
             share_token: The token of the share.
-            email: A code is mailed to it.
-            purpose: Why, for the people who decide: at least 10 visible characters.
+            email: Address; a code is mailed to it.
+            purpose: Purpose, for the people who decide: at least 10 visible characters.
         """
         return self._json(
             "POST",
@@ -6254,9 +6275,9 @@ class TraceDisclosuresMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.DisclosureRequest:
-        """One request to see what a share masks.
+        """Read one request to see masked neurons.
 
-        That a grant has expired follows from the time of the request.
+        Whether a grant has expired follows from the time of this request.
 
         Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
         """
@@ -6276,7 +6297,7 @@ class TraceDisclosuresMethods(Group):
     ) -> models.DisclosureRequest:
         """End a grant, from the next view on.
 
-        Of a grant. A request that waits is denied.
+        Ends a grant; a pending request is denied.
 
         Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer. A rate limit of its own, for
         emergencies.
@@ -6300,9 +6321,9 @@ class TraceDisclosuresMethods(Group):
     ) -> models.AskedDisclosure:
         """Verify the address of a request by the mailed code.
 
-        Five tries. A code that does not work is `invalid_request` at `/code`, whatever the reason. With the mode
-        `auto` the request is granted at once, and the link is mailed. `Idempotency-Key` is ignored: a code works
-        once.
+        A code has five tries. A code that does not work is `invalid_request` at `/code`, whatever the reason. With
+        the mode `auto` the request is granted at once, and the link is mailed. `Idempotency-Key` is ignored: a code
+        works once.
 
         No key is needed. The token of the share is the credential.
 
@@ -6331,8 +6352,8 @@ class TraceEvalSetsMethods(Group):
     ) -> models.EvalSet:
         """Store prompts to compare models with.
 
-        Up to 2,000 conversations, each up to where the assistant would answer. They are stored sealed, and not
-        shown again.
+        A set has up to 2,000 conversations, each ending where the assistant would answer. They are stored sealed,
+        and not shown again.
 
         Scope `intent`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
         """
@@ -6352,7 +6373,7 @@ class TraceEvalSetsMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.DeletedEvalSet:
-        """Delete an evaluation set. Diffs of it that have not ended fail.
+        """Delete an evaluation set. Unfinished diffs of it fail.
 
         Reports of it stay.
 
@@ -6373,16 +6394,16 @@ class TraceEvalSetsMethods(Group):
         cursor: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.EvalSet, models.EvalSetList]:
-        """Evaluation sets of the account, newest first.
+        """List the evaluation sets of the account, newest first.
 
-        Without their prompts.
+        The answer does not contain the prompts.
 
         Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -6398,9 +6419,9 @@ class TraceEvalSetsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.EvalSet:
-        """One evaluation set, without its prompts.
+        """Read one evaluation set, without its prompts.
 
-        The hash says which prompts it has.
+        The hash identifies the prompts.
 
         Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
@@ -6422,7 +6443,7 @@ class TraceGraphsMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.ExternalGraph:
-        """Have another service make an attribution graph, and pass it on as it is.
+        """Have another service make an attribution graph, and return it unchanged.
 
         For models at Neuronpedia. It makes the graph of a replacement model with features of its own, and keeps the
         prompt, where others can see it. See [models elsewhere](https://api.example.test/docs/trace/backends).
@@ -6457,28 +6478,28 @@ class TraceInferencesMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Inference:
-        """Run a model, with its canaries read.
+        """Run a model, and read its canaries.
 
         Under `block` and `block_and_lock` no token leaves the process of the model before its canaries were read,
-        and none does when a family trips: `completion` is null, and the tokens that were made count. Under
-        `monitor` the completion is given, with what tripped. A locked session and a suspended agent run nothing. A
-        repeat with the same Idempotency-Key has the model complete the same request again, records nothing, and
-        answers the completion where its hash is the same and neither a lock nor the kill switch of now refuses it.
-        When the client goes away, the model stops and nothing is stored.
+        and no token leaves it when a family trips: `completion` is null, and the generated tokens count. Under
+        `monitor` the answer has the completion and the families that tripped. A locked session and a suspended
+        agent run no model. A repeat with the same Idempotency-Key has the model complete the same request again and
+        records nothing. It returns the completion where the hash is the same and neither a lock nor the current
+        kill switch refuses it. When the client goes away, the model stops and nothing is stored.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            model: Of GET /v1/trace/models; its default when absent.
-            prompt: The message of a user; for a model that takes no conversations, a text that it continues.
+            model: Id of GET /v1/trace/models; the default model when absent.
+            prompt: Message of a user; for a model that takes no conversations, a text that it continues.
             messages: A conversation, in place of `prompt`.
             max_tokens: Default: `64`.
             temperature: 0 always takes the most likely token. Default: `0`.
-            seed: Drawn when absent.
-            canary_set: Demands readings by this set of probes. Without it they are taken where the model has
+            seed: Seed of the sampling; random when absent.
+            canary_set: Requires readings by this set of probes. When absent, readings are taken where the model has
                 probes.
-            agent_session_id: An id of ours, or a name of your own.
-            kill_switch: That of the account, which no request can weaken. Default: `inherit`.
+            agent_session_id: An id of this service, or a name of your own.
+            kill_switch: The account’s kill switch applies, and no request can weaken it. Default: `inherit`.
             retain: text: prompt and completion are kept for 30 days, and no longer than the trace, sealed. Default:
                 `hash`.
         """
@@ -6520,17 +6541,18 @@ class TraceInterventionsMethods(Group):
     ) -> models.Intervention:
         """Ablate or scale neurons of a trace, and compare the prediction with what happens.
 
-        The model reads the trace again with the activations of some neurons multiplied by factors, all at once.
-        Each change of a logit stands beside the one that the frozen model predicts. Nothing is recorded; it counts
-        as an `inference`. A repeat with the same Idempotency-Key has the model measure again, and does not count.
+        The model reads the trace again with the activations of some neurons multiplied by factors, all at once. The
+        answer has each change of a logit beside the change that the frozen model predicts. Nothing is recorded; the
+        request counts as an `inference`. A repeat with the same Idempotency-Key has the model measure again, and
+        does not count.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer.
 
         Args:
             target: The position whose logits are compared. Default: `{"position":0}`.
-            top_tokens: So many before and so many after. Default: `5`.
-            input: The input of the inference again: required where the trace keeps hashes alone, compared with
-                `prompt_hash` always.
+            top_tokens: Number of the likeliest tokens to compare, before and after. Default: `5`.
+            input: Input of the inference: required where the trace keeps only hashes, and always compared with
+                `prompt_hash`.
         """
         return self._json(
             "POST",
@@ -6559,7 +6581,7 @@ class TraceJobsMethods(Group):
     ) -> models.AttributionJob:
         """Cancel an attribution job.
 
-        No event is sent. One that was cancelled is answered as it is; one that has succeeded or failed is 409
+        No event is sent. A cancelled job stays as it is; a job that has succeeded or failed is 409
         `invalid_state_transition`.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer.
@@ -6587,7 +6609,7 @@ class TraceJobsMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.AttributionJob:
-        """Start an attribution job: what made a model say a token.
+        """Start an attribution job, which explains why a model said a token.
 
         Explains one token of a completion. A trace that keeps hashes alone needs its `input` again, which is
         compared with `prompt_hash`; the model completes it again, which is compared with `completion_hash`. What a
@@ -6602,11 +6624,12 @@ class TraceJobsMethods(Group):
             method: `exact` when absent; `grad_x_act` and `ablation` are approximate.
             max_feature_nodes: Default: `512`.
             max_n_logits: Default: `10`.
-            desired_logit_prob: Logits are explained until their tokens have it together. Default: `0.95`.
+            desired_logit_prob: Logits are explained until their tokens together have this probability. Default:
+                `0.95`.
             node_threshold: The share of the influence that the kept nodes have. Default: `0.8`.
             edge_threshold: Default: `0.98`.
-            input: The input of the inference again: required where the trace keeps hashes alone, compared with
-                `prompt_hash` always.
+            input: Input of the inference: required where the trace keeps only hashes, and always compared with
+                `prompt_hash`.
         """
         return self._json(
             "POST",
@@ -6641,17 +6664,17 @@ class TraceJobsMethods(Group):
         status: literals.WorkStatus | Sequence[literals.WorkStatus] | None = None,
         timeout: float | None = None,
     ) -> Pages[models.AttributionJob, models.AttributionJobList]:
-        """Attribution jobs, newest first.
+        """List attribution jobs, newest first.
 
-        Of one trace with `trace_id`; one that is no id of a trace is `not_found`.
+        `trace_id` lists the jobs of one trace; a value that is no id of a trace is `not_found`.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
             trace_id: `trc_test_` or `trc_live_` and 26 characters.
         """
         return self._pages(
@@ -6679,14 +6702,15 @@ class TraceJobsMethods(Group):
         wait: int | None = None,
         timeout: float | None = None,
     ) -> models.AttributionJob:
-        """The status and progress of an attribution job.
+        """Read the status and progress of an attribution job.
 
-        `failed` and `cancelled` jobs have no manifest; `failure.code` says why. `wait` waits for its end.
+        `failed` and `cancelled` jobs have no manifest; `failure.code` says why. `wait` waits for the end of the
+        job.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            wait: Seconds to wait for its end.
+            wait: Seconds to wait until it has ended.
         """
         return self._json(
             "GET",
@@ -6703,15 +6727,16 @@ class TraceJobsMethods(Group):
         compat: Literal["circuit-tracer"] | None = None,
         timeout: float | None = None,
     ) -> models.AttributionManifest:
-        """The graph, in the schema of Neuronpedia and circuit-tracer.
+        """Download the graph, in the schema of Neuronpedia and circuit-tracer.
 
-        `not_ready` until the job has succeeded. Kept for 30 days and no longer than its trace, as texts are: it has
-        the prompt in it. The SHA-256 of the body is `manifest_hash`, unless `compat` is asked for.
+        The answer is `not_ready` until the job has succeeded. Like texts, the manifest is kept for 30 days and no
+        longer than its trace, because it contains the prompt. The SHA-256 of the body is `manifest_hash`, unless
+        `compat` is asked for.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            compat: Calls neurons by the word that circuit-tracer’s scores count.
+            compat: Names neurons by the word that circuit-tracer’s scores count.
         """
         return self._json(
             "GET",
@@ -6730,10 +6755,10 @@ class TraceKillSwitchMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.KillSwitchPreview:
-        """What a kill switch would have done in the last 7 days.
+        """Preview what a kill switch would have done in the last 7 days.
 
-        Send the document that you consider: the checks and the inferences of the last 7 days are re-evaluated by
-        it. Nothing is set. At most 5,000 of each are judged, the newest ones. Verifications are not among them: a
+        Send a draft document: the checks and the inferences of the last 7 days are re-evaluated by it. Nothing is
+        changed. At most 5,000 checks and 5,000 inferences are judged, the newest. Verifications are left out: a
         condition of a policy refuses whatever the mode.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
@@ -6753,10 +6778,10 @@ class TraceKillSwitchMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.KillSwitch:
-        """The kill switch: what a canary trip does, with its version as ETag.
+        """Read the kill switch, which says what a canary trip does, with its version as ETag.
 
-        Per account and environment. Until it is set it is `monitor`: readings are judged, nothing is refused. To
-        change it, change `document` and send it back, with the ETag as `If-Match`.
+        Each environment of an account has its own kill switch. The default is `monitor`: readings are judged, and
+        no request is refused. To change it, change `document` and send it back, with the ETag as `If-Match`.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
@@ -6778,10 +6803,10 @@ class TraceKillSwitchMethods(Group):
     ) -> models.KillSwitch:
         """Replace the kill switch, from the next check on.
 
-        Replaces all of it: members that are absent get their defaults; the same document again changes nothing.
-        Without `If-Match` the answer is 428, and with the ETag of another version 412; in an emergency `*` replaces
-        any version. A change of the mode clears no lock. Other requests do not count against the rate limit of this
-        one.
+        Replaces the whole document: members that are absent get their defaults; the same document again changes
+        nothing. Without `If-Match` the answer is 428, and with the ETag of another version 412; in an emergency `*`
+        replaces any version. A change of the mode clears no lock. Other requests do not count against the rate
+        limit of this one.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer. A rate
         limit of its own, for emergencies.
@@ -6840,19 +6865,19 @@ class TraceLocksMethods(Group):
         agent_session_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.SessionLock, models.SessionLockList]:
-        """Session locks.
+        """List session locks.
 
-        What canary trips locked under `block_and_lock`. `status=locked` lists what waits for a review, with
-        `order=asc` the oldest first. An agent session has one live lock at most; an agent may be held by the locks
-        of several sessions.
+        Lists sessions and agents that canary trips locked under `block_and_lock`. `status=locked` lists the locks
+        that wait for a review, with `order=asc` the oldest first. An agent session has one live lock at most; an
+        agent may be held by the locks of several sessions.
 
         Scope `escalate`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
             order: `desc` (newest first) when absent.
         """
         return self._pages(
@@ -6881,7 +6906,7 @@ class TraceLocksMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.SessionLock:
-        """One session lock.
+        """Read one session lock.
 
         `trace_id` leads to the readings that tripped.
 
@@ -6901,10 +6926,10 @@ class TraceModelsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> Pages[models.Model, models.ModelList]:
-        """The models of this installation.
+        """List the models of this installation.
 
-        What can be named as `model`. `usable` is false for a file that can not be loaded. All models are on one
-        page.
+        Lists the models that a request can name as `model`. `usable` is false for a file that can not be loaded.
+        All models are on one page.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -6921,12 +6946,11 @@ class TraceModelsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Model:
-        """One model: what it can do, its version and its canary probes.
+        """Read one model: its capabilities, its version and its canary probes.
 
         `model_version_id` names the exact file that ran: the model and the beginning of the SHA-256 of its file.
-        The card of a probe says what it was measured to do on transcripts that it was not trained on (`held_out`:
-        completions that a script wrote), and how often it trips on benign completions of the model itself
-        (`generated`).
+        The card of a probe has its measurements on transcripts that it was not trained on (`held_out`: completions
+        that a script wrote), and how often it trips on benign completions of the model itself (`generated`).
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -6970,15 +6994,15 @@ class TraceSharesMethods(Group):
         Scope `intent`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            name: For people of the account.
+            name: Name for people of the account.
             job_id: Shares the graph of this attribution job of the trace.
             scope_kind: model_version: the neurons are masked in every share of the model version. Default: `trace`.
             masked_node_ids: Default: `[]`.
-            mask_rule: Masks what any of its members selects, beside `masked_node_ids`.
-            reveal: What is shown of where a masked neuron is. Default: `[]`.
-            reveals_prompt: Shows single positions of the text too. Somebody with the file of the model finds the
-                prompt from them. Default: `false`.
-            disclosure_mode: auto: everybody who verifies an address sees what is masked, for a day. Default:
+            mask_rule: Masks neurons that any member of the rule selects, beside `masked_node_ids`.
+            reveal: Facts about the place of a masked neuron that are shown. Default: `[]`.
+            reveals_prompt: Shows single positions of the text too. A person who has the file of the model can find
+                the prompt from them. Default: `false`.
+            disclosure_mode: auto: everybody who verifies an address sees the masked neurons, for a day. Default:
                 `manual`.
         """
         return self._json(
@@ -7015,17 +7039,17 @@ class TraceSharesMethods(Group):
         trace_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.TraceShare, models.TraceShareList]:
-        """Shares, newest first.
+        """List shares, newest first.
 
-        `status=active` lists what can be looked at.
+        `status=active` lists the shares that can be viewed.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -7057,17 +7081,17 @@ class TraceSharesMethods(Group):
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> Pages[models.ShareView, models.ShareViewList]:
-        """When a share was looked at, newest first.
+        """List the views of a share, newest first.
 
         Every view is one entry. Addresses are truncated before they are stored.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -7092,9 +7116,9 @@ class TraceSharesMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.TraceShare:
-        """One share, without its token.
+        """Read one share, without its token.
 
-        A share that has ended masks on: its graph may have been kept.
+        A share that has ended still masks in the others: a viewer may have kept its graph.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
         """
@@ -7114,7 +7138,7 @@ class TraceSharesMethods(Group):
     ) -> models.TraceShare:
         """End a share and every grant of it, from the next view on.
 
-        What has ended stays as it is. Requests that wait are ended too.
+        A share that has ended stays as it is. Pending requests end too.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer. A rate limit of its own, for emergencies.
         """
@@ -7137,15 +7161,15 @@ class TraceSharesMethods(Group):
     ) -> models.TraceShare:
         """Rename a share, or change its end.
 
-        The token stays the same. Requests that wait for a decision wait until the new end, and a grant ends with
-        the share at the latest. An end that has come is final: a share that has expired or was revoked is 409, and
-        can only be renamed. The audit log has it (`share.changed`).
+        The token stays the same. Pending requests wait until the new end, and a grant ends with the share at the
+        latest. A share that has expired or was revoked keeps its end and can only be renamed: a new end is 409. The
+        audit log records the change (`share.changed`).
 
         Scope `intent`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            name: null removes it.
-            expires_at: Of an active share only.
+            name: Name of the share; null removes it.
+            expires_at: End of the share; only an active share can change it.
         """
         return self._json(
             "PATCH",
@@ -7162,11 +7186,11 @@ class TraceSharesMethods(Group):
         share_token: str | None = None,
         timeout: float | None = None,
     ) -> models.SharedView:
-        """What a share shows, to the holder of its token or of a grant.
+        """View a share, with its token or the token of a grant.
 
-        With the token of the share, or with that of a grant, which shows what the share masked when it was made.
-        `reveals_prompt` says whether the graph has single positions. Each view is recorded. 404 for every token
-        that shows nothing, whatever the reason.
+        Takes the token of the share, or the token of a grant, which shows the neurons that the share masked when
+        the grant was made. `reveals_prompt` says whether the graph has single positions. Each view is recorded.
+        Every token that shows nothing is 404, whatever the reason.
 
         No key is needed. The token of the share is the credential.
 
@@ -7192,10 +7216,10 @@ class TraceTextsMethods(Group):
     ) -> models.Trace:
         """Erase the texts of a trace permanently; hashes and readings stay.
 
-        Immediate and permanent. Erased are the texts that `retain` kept, and the manifests of all attribution jobs
-        of the trace, which have the prompt in them; jobs that have not ended are cancelled, and shares show the
-        readings alone. Hashes, readings and the entries of the decision ledger stay. The answer is the trace, with
-        `text_until` null. The audit log has it (`trace_texts.erased`). Sent again, it changes nothing.
+        The erasure is immediate and permanent. It deletes the texts that `retain` kept, and the manifests of all
+        attribution jobs of the trace, which contain the prompt. Jobs that have not ended are cancelled, and shares
+        show the readings only. Hashes, readings and the entries of the decision ledger stay. The answer is the
+        trace, with `text_until` null. The audit log records it (`trace_texts.erased`). A repeat changes nothing.
 
         Scope `admin`. Sessions: owner, admin; in sandbox also developer.
         """
@@ -7213,11 +7237,11 @@ class TraceTextsMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.TraceTexts:
-        """What a model was given and what it said, where the texts are kept.
+        """Read the texts of a trace, where they are kept.
 
-        For the person who reviews a lock. Texts are kept of inferences with `retain: "text"` alone; of any other
-        trace the answer is `text_not_kept`. A completion that was withheld is kept nowhere. Each read is in the
-        audit log (`trace_texts.read`).
+        Use this to review a lock. Only inferences with `retain: "text"` keep their texts; for other traces the
+        answer is `text_not_kept`. A withheld completion is never stored. Each read is in the audit log
+        (`trace_texts.read`).
 
         Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
         """
@@ -7239,7 +7263,7 @@ class TraceTokensMethods(Group):
         lens: int | None = None,
         timeout: float | None = None,
     ) -> Pages[models.TracedToken, models.TracedTokenList]:
-        """The tokens of a completion, in their order.
+        """List the tokens of a completion, in their order.
 
         Texts, token ids and `lens` need an inference with `retain: "text"`; `lens` needs the model version that ran
         it. A withheld completion has no tokens. A window is read every 4 tokens and at the end.
@@ -7247,9 +7271,9 @@ class TraceTokensMethods(Group):
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            lens: Shows so many tokens of each layer. Needs retained text, and a limit of at most 20.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            lens: Number of tokens to show of each layer. Needs retained text, and a limit of at most 20.
         """
         return self._pages(
             "GET",
@@ -7276,17 +7300,17 @@ class TraceTracesMethods(Group):
         finish_reason: literals.FinishReason | Sequence[literals.FinishReason] | None = None,
         timeout: float | None = None,
     ) -> Pages[models.Trace, models.TraceList]:
-        """Traces, newest first.
+        """List traces, newest first.
 
-        Readings are kept as long as the decision ledger: the plan says how long.
+        Readings are kept as long as the decision ledger, by plan.
 
         Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
             model: Inferences of this model.
         """
         return self._pages(
@@ -7316,7 +7340,7 @@ class TraceTracesMethods(Group):
         *,
         timeout: float | None = None,
     ) -> models.Trace:
-        """One trace with its canary readings.
+        """Read one trace with its canary readings.
 
         `canary.hash` covers the readings, their time, their set, the model version, the runtime and the id of the
         trace. Everything that it covers is in the answer: see
@@ -7367,21 +7391,21 @@ class TraceMethods(Group):
 
         Send stored readings (`trace_id`), readings of a model of your own (`readings`, `reading_at`, `canary_set`),
         or `inference_input`: a model of the service completes it within 5 seconds, and its readings are stored as a
-        trace of source `server`. What it says is not kept. Which model, and how far it reads, the kill switch says
-        (`reading`). The newest trip of the session or its agent refuses for `max_age_s`, whatever is presented. Go
-        on only when `allowed` is true. Readings that you send are a trace of source `client`: they can refuse and
-        lock, and satisfy no condition of a policy. Each check is an entry of the decision ledger. A repeat with the
-        same Idempotency-Key judges the same readings anew and records nothing.
+        trace of source `server`. The completion is not stored. The kill switch names the model and how far it reads
+        (`reading`). The newest trip of the session or its agent refuses for `max_age_s`, whatever readings you
+        send. Continue only when `allowed` is true. Readings that you send are a trace of source `client`: they can
+        refuse and lock, and satisfy no condition of a policy. Each check is an entry of the decision ledger. A
+        repeat with the same Idempotency-Key judges the same readings anew and records nothing.
 
         Scope `intent`. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            trace_id: Of readings that are stored.
-            readings: Of a model of your own, with `reading_at` and `canary_set`.
-            canary_set: The set of probes that the readings are of.
-            inference_input: A model of the service reads it, within 5 seconds. Otherwise the answer is
+            trace_id: Trace whose stored readings are checked.
+            readings: Readings of a model of your own, with `reading_at` and `canary_set`.
+            canary_set: Set of probes that made the readings.
+            inference_input: Input that a model of the service reads within 5 seconds. Otherwise the answer is
                 `canary_unavailable`.
-            agent_session_id: An id of ours, or a name of your own.
+            agent_session_id: An id of this service, or a name of your own.
         """
         return self._json(
             "POST",
@@ -7416,15 +7440,15 @@ class WebhooksDeliveriesMethods(Group):
     ) -> Lines[models.DeliveryLine]:
         """Export deliveries with the headers and answers of their attempts as NDJSON, oldest first.
 
-        One line per delivery, with all of its attempts. Deliveries that are made after the request are not in it.
-        The export is recorded in the audit log before it begins.
+        The export has one line per delivery, with all of its attempts. It leaves out deliveries that are created
+        after the request. The export is recorded in the audit log before it begins.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
 
         Args:
             webhook_endpoint_id: Deliveries to this endpoint only.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._lines(
             "GET",
@@ -7457,15 +7481,15 @@ class WebhooksDeliveriesMethods(Group):
     ) -> Pages[models.Delivery, models.DeliveryList]:
         """List the deliveries to all endpoints with every attempt, newest first.
 
-        As the list of one endpoint. `status=failed` lists the deliveries whose attempts are spent.
+        Same as the list of one endpoint. `status=failed` lists the deliveries whose attempts are spent.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
             webhook_endpoint_id: Deliveries to this endpoint only.
         """
         return self._pages(
@@ -7502,15 +7526,16 @@ class WebhooksDeliveriesMethods(Group):
     ) -> Pages[models.Delivery, models.DeliveryList]:
         """List the deliveries to an endpoint with every attempt, newest first.
 
-        What was sent, what was answered, how long each phase took, and when the next attempt is due.
+        Each attempt shows what was sent, what was answered, how long each phase took, and when the next attempt is
+        due.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
         """
         return self._pages(
             "GET",
@@ -7538,10 +7563,10 @@ class WebhooksDeliveriesMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.FullDelivery:
-        """Send one delivery again now, whatever became of it.
+        """Send one delivery again now, whatever its status.
 
-        The same event, with the same `event_id`, in a new round of attempts. It goes first, also while the circuit
-        of the endpoint is open.
+        Sends the same event, with the same `event_id`, in a new round of attempts. The delivery goes before others,
+        also while the circuit of the endpoint is open.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
         """
@@ -7561,8 +7586,9 @@ class WebhooksDeliveriesMethods(Group):
     ) -> models.FullDelivery:
         """Read one delivery: what was sent and what was answered, in each attempt.
 
-        By its id alone. With the headers as they were sent, signatures included, and the answer: its headers, and
-        the first 16 KiB of its body. `body` is null when the event has gone, after 30 days.
+        Finds the delivery by its id alone. Each attempt has the headers as sent, signatures included, and the
+        answer: its headers, and the first 16 KiB of its body. `body` is null after 30 days, when the event is
+        deleted.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
         """
@@ -7582,8 +7608,8 @@ class WebhooksDeliveriesMethods(Group):
     ) -> models.FullDelivery:
         """Read one delivery: what was sent and what was answered, in each attempt.
 
-        With the headers as they were sent, signatures included, and the answer: its headers, and the first 16 KiB
-        of its body. `body` is null when the event has gone, after 30 days.
+        Each attempt has the headers as sent, signatures included, and the answer: its headers, and the first 16 KiB
+        of its body. `body` is null after 30 days, when the event is deleted.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
         """
@@ -7605,17 +7631,17 @@ class WebhooksRecoveriesMethods(Group):
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.WebhookRecovery:
-        """Send again, in the background, what the endpoint did not take since a time.
+        """Send again, in the background, all deliveries since a time that the endpoint did not accept.
 
-        A walk in the background, without an upper limit; it goes on after a crash. What it sends goes behind new
-        deliveries, and keeps to the limits of the endpoint.
+        The recovery runs in the background, has no upper limit and continues after a crash. Its deliveries go
+        behind new ones, within the limits of the endpoint.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            from_: What was made at or after this time.
-            which: `failed`: deliveries whose attempts are spent. `missing`: events of the last 30 days that the
-                endpoint never took, also those from before it was registered. Default: `failed`.
+            from_: Start: deliveries or events created at or after this time.
+            which: `failed`: deliveries whose attempts all failed. `missing`: events of the last 30 days that the
+                endpoint never accepted, including events from before it was registered. Default: `failed`.
         """
         return self._json(
             "POST",
@@ -7636,13 +7662,13 @@ class WebhooksRecoveriesMethods(Group):
     ) -> Pages[models.WebhookRecovery, models.WebhookRecoveryList]:
         """List the recoveries of an endpoint with their progress, newest first.
 
-        With their progress.
+        Each recovery shows its progress.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
         """
         return self._pages(
             "GET",
@@ -7662,12 +7688,12 @@ class WebhooksRecoveriesMethods(Group):
     ) -> models.WebhookRecovery:
         """Read one recovery with its progress.
 
-        `cancelled`: the endpoint was disabled or deleted meanwhile.
+        The status `cancelled` means that the endpoint was disabled or deleted meanwhile.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
 
         Args:
-            wait: Seconds to wait for its end.
+            wait: Seconds to wait until it has ended.
         """
         return self._json(
             "GET",
@@ -7688,9 +7714,9 @@ class WebhooksStatsMethods(Group):
     ) -> models.WebhookEndpointStatistics:
         """Delivery statistics of an endpoint.
 
-        Over 24 hours or 7 days: the current hour and the whole ones before it. `arrival_ms` is the time from the
-        event to the 2xx, waits between attempts included; `response_ms` that of each call. Both are exact to 10 %.
-        Attempts are counted when they end, so that the answer comes as fast for millions of them.
+        Covers 24 hours or 7 days: the current hour and the whole hours before it. `arrival_ms` is the time from the
+        event to the 2xx, waits between attempts included; `response_ms` is the time of each call. Both are exact to
+        10 %. Attempts are counted when they end, so that the answer is as fast for millions of attempts.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
 
@@ -7733,10 +7759,10 @@ class WebhooksMethods(Group):
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            description: For people.
-            metadata: Your own names and values. It replaces all of it.
-            max_per_second: Deliveries a second at most; null for no limit of its own.
-            max_concurrency: Deliveries at the same time at most.
+            description: Description for people.
+            metadata: Your own names and values. The object replaces the stored one.
+            max_per_second: Most deliveries per second; null: no limit of the endpoint.
+            max_concurrency: Most concurrent deliveries.
         """
         return self._json(
             "POST",
@@ -7797,11 +7823,11 @@ class WebhooksMethods(Group):
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
 
         Args:
-            limit: How many to answer; 20 when absent.
-            cursor: next_cursor of the page before.
-            created_gte: Created at or after.
-            created_lt: Created before.
-            window: With it each endpoint has its `statistics`.
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+            window: Adds `statistics` to each endpoint.
         """
         return self._pages(
             "GET",
@@ -7829,7 +7855,7 @@ class WebhooksMethods(Group):
     ) -> models.WebhookEndpoint:
         """Read one endpoint.
 
-        Without its secret.
+        The answer does not contain the secret.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
         """
@@ -7850,13 +7876,13 @@ class WebhooksMethods(Group):
     ) -> models.CreatedWebhookEndpoint:
         """Make a new signing secret. It is in this answer only.
 
-        The secret until now signs beside the new one for `grace_seconds` (0 to 604800, 86400 when absent); a secret
-        before that no longer signs. With 0 only the new one does, at once.
+        The current secret signs beside the new one for `grace_seconds` (0 to 604800, 86400 when absent); older
+        secrets no longer sign. With 0 only the new secret signs, at once.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
 
         Args:
-            grace_seconds: For how long the secret before signs as well. Default: `86400`.
+            grace_seconds: Seconds during which the previous secret signs as well. Default: `86400`.
         """
         return self._json(
             "POST",
@@ -7905,19 +7931,19 @@ class WebhooksMethods(Group):
     ) -> models.WebhookEndpoint:
         """Change an endpoint, or enable or disable it.
 
-        What the request leaves out stays; `metadata` is replaced as a whole. Disabling cancels the deliveries that
-        wait. An endpoint that is enabled again gets the events from then on.
+        Members that are absent keep their values; `metadata` is replaced as a whole. Disabling cancels waiting
+        deliveries. An endpoint that is enabled again gets later events only.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
 
         Args:
             if_match: Optional. The `ETag` that was read, or the version in quotes, such as `"3"`: with another one,
                 412.
-            description: For people.
-            metadata: Your own names and values. It replaces all of it.
-            max_per_second: Deliveries a second at most; null for no limit of its own.
-            max_concurrency: Deliveries at the same time at most.
-            status: `enabled` arms a disabled endpoint again.
+            description: Description for people.
+            metadata: Your own names and values. The object replaces the stored one.
+            max_per_second: Most deliveries per second; null: no limit of the endpoint.
+            max_concurrency: Most concurrent deliveries.
+            status: `enabled` enables a disabled endpoint again.
         """
         return self._json(
             "PATCH",
@@ -7947,42 +7973,42 @@ class Groups:
         self.account = AccountMethods(transport)
         """The account, its API keys, requirements for captures, products, usage and audit log."""
         self.agents = AgentsMethods(transport)
-        """Software that acts for somebody: its sessions, and its suspension."""
+        """Software that acts on another party’s behalf: registration, sessions and suspension."""
         self.analytics = AnalyticsMethods(transport)
         """Reports: claims by day, factors by the outcome of cases, decisions by reason, spend by mandate, approvals by
         age, tokens that were never used.
         """
         self.approvals = ApprovalsMethods(transport)
-        """The actions of agents that people have to approve, and what they decided."""
+        """Actions of agents that people have to approve, and their decisions."""
         self.cases = CasesMethods(transport)
-        """What adjusters decide about claims, why, and by when."""
+        """Decisions of adjusters about claims, with reasons and due dates."""
         self.claims = ClaimsMethods(transport)
-        """Signed captures, one or thousands at once, what was found, and the combined result for each claim."""
+        """Signed captures, one or thousands at once, their findings, and the combined result for each claim."""
         self.decisions = DecisionsMethods(transport)
-        """Every decision on record, its explanation, and proofs that nothing was changed or left out."""
+        """Every recorded decision, its explanation, and proofs that no entry was changed or left out."""
         self.devices = DevicesMethods(transport)
-        """Which devices may sign, and which authorities certify them."""
+        """Devices that may sign, and the authorities that certify them."""
         self.events = EventsMethods(transport)
-        """What happened, in order, for receivers that take no webhooks; and the types of events."""
+        """Events in order, for receivers that take no webhooks, and the types of events."""
         self.intent = IntentMethods(transport)
-        """Tokens for what a person authorized an agent to do, their revocation and the stop of all."""
+        """Tokens for actions that a person authorized an agent to run, their revocation, and the stop of all agents."""
         self.mandates = MandatesMethods(transport)
-        """What people let agents do: constraints, budgets, check-ins and delegation."""
+        """Permissions that people grant to agents: constraints, budgets, check-ins and delegation."""
         self.media = MediaMethods(transport)
-        """Uploading and downloading photos and videos, and the anchors of C2PA."""
+        """Uploads and downloads of photos and videos, and the anchors of C2PA."""
         self.org = OrgMethods(transport)
         """The users of an account, their roles, and invites."""
         self.overview = OverviewMethods(transport)
-        """What waits for you, a search over everything, every reason code, and what changed in this interface."""
+        """Work that waits for you, a search over all objects, every reason code, and the changes of this interface."""
         self.policy = PolicyMethods(transport)
-        """Which actions may run and under which conditions: rules in versions, and the secret of policy webhooks."""
+        """Rules that say which actions may run under which conditions, in versions, and the secret of policy webhooks."""
         self.schedules = SchedulesMethods(transport)
-        """What an agent may pay to one counterparty, once in each cycle."""
+        """Payments that an agent may make to one counterparty, once in each cycle."""
         self.screenings = ScreeningsMethods(transport)
-        """Scores of a detector of synthetic media for an image."""
+        """Scores that a detector of synthetic media gives an image."""
         self.trace = TraceMethods(transport)
         """Language models, their inferences and what is inside them; canaries, the kill switch and session locks;
         diffs; shares.
         """
         self.webhooks = WebhooksMethods(transport)
-        """Where events are sent, and the log of each delivery."""
+        """Endpoints that receive events, and the log of each delivery."""

@@ -109,7 +109,7 @@ ApiKeyStatusFilter: TypeAlias = Literal[
     "expired",
     "working",
 ]
-"""working: active or rotating, all that are accepted."""
+"""working: all keys that are accepted, active or rotating."""
 
 AppAttestEnvironment: TypeAlias = Literal[
     "production",
@@ -443,7 +443,7 @@ DeliveryStatus: TypeAlias = Literal[
     "failed",
     "cancelled",
 ]
-"""failed: its attempts are spent. cancelled: its endpoint was disabled or deleted."""
+"""failed: all attempts failed. cancelled: the endpoint was disabled or deleted."""
 
 DeviceEntryKind: TypeAlias = Literal[
     "enrolled",
@@ -792,7 +792,7 @@ FieldErrorCode: TypeAlias = Literal[
     "wrong_rp_id",
     "wrong_type",
 ]
-"""Stable, for programs."""
+"""Stable name for programs."""
 
 FinishReason: TypeAlias = Literal[
     "stop",
@@ -881,7 +881,9 @@ IntentTokenStatus: TypeAlias = Literal[
     "revoked",
     "expired",
 ]
-"""revoked: also after its exp; expired: also where its approval has ended, or was given too long ago."""
+"""revoked: stays so after `exp`. expired: also when the approval has ended without permission, or was given too long
+ago.
+"""
 
 InviteStatus: TypeAlias = Literal[
     "pending",
@@ -1133,7 +1135,7 @@ PolicyRefusalKind: TypeAlias = Literal[
     "webhook",
     "approval",
 ]
-"""default: a rule that `default_rules` come to."""
+"""default: a rule that follows from `default_rules`."""
 
 PolicyWebhookDecision: TypeAlias = Literal[
     "allow",

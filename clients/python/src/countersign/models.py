@@ -23,13 +23,13 @@ class Account(SessionAccount):
     closed_at: str | None
     """null: the account is open."""
     erased_after: str | None
-    """For a closed account: until then the closure can be undone."""
+    """Set on a closed account, whose closure can be undone until then."""
     environments: list[AccountEnvironment]
     limits: PlanLimits
     notices: list[AccountNotice]
-    """Of this month, oldest first."""
+    """Notices of this month, oldest first."""
     version: int
-    """Counts the changes of its name, plan and products. It is in the `ETag`."""
+    """Counts the changes of name, plan and products. The `ETag` has it."""
 
 
 class AccountClosure(AnswerModel):
@@ -38,7 +38,7 @@ class AccountClosure(AnswerModel):
     """null: the account is open."""
     closed_by: Actor | None
     erased_after: str | None
-    """Until then the closure can be undone."""
+    """The closure can be undone until then."""
 
 
 class AccountEnvironment(AnswerModel):
@@ -75,9 +75,9 @@ class AccountExportList(AnswerModel):
 
 class AccountNotice(AnswerModel):
     kind: literals.AccountNoticeKind | str
-    """80 % or 100 % of the monthly operations were used."""
+    """Threshold that was reached: 80 % or 100 % of the monthly operations."""
     month: str
-    """In UTC, such as 2026-11."""
+    """Month in UTC, such as 2026-11."""
     plan: literals.Plan | str
     cap: int
     used: int
@@ -94,7 +94,7 @@ class AccountPlan(AnswerModel):
 class AccountProducts(AnswerModel):
     products: list[literals.Product | str]
     version: int
-    """Counts the changes of what can be changed by `PATCH`. It is in the `ETag`."""
+    """Counts the changes made by `PATCH`. The `ETag` has it."""
 
 
 class Actor(AnswerModel):
@@ -123,17 +123,17 @@ class Agent(AnswerModel):
     owner: str
     status: literals.AgentStatus | str
     suspensions: list[AgentSuspension]
-    """The causes that hold. The agent is active when there are none, unless it is retired."""
+    """Current causes. The agent is active when the list is empty, unless it is retired."""
     retired_at: str | None
-    """It is permanent."""
+    """When the agent was retired, which is permanent."""
     retired_by: Actor | None
     retired_reason: str | None
     public_key: AgentPublicKey | None
     public_key_thumbprint: str | None
-    """RFC 7638, SHA-256."""
+    """SHA-256 thumbprint of RFC 7638."""
     metadata: dict[str, Any]
     version: int
-    """Counts the changes of what can be changed by `PATCH`. It is in the `ETag`."""
+    """Counts the changes made by `PATCH`. The `ETag` has it."""
     created_by: Actor
     created_at: str
     updated_at: str
@@ -173,7 +173,7 @@ class AgentSessionList(AnswerModel):
 class AgentSuspension(AnswerModel):
     cause: literals.SuspensionCause | str
     lock_id: str | None
-    """With the cause `lock`: clear this lock to lift it."""
+    """Set with the cause `lock`: clear this lock to lift the suspension."""
     reason: str | None
     suspended_by: Actor
     suspended_at: str
@@ -184,7 +184,7 @@ class AndroidHardware(AnswerModel):
     attestation_version: int | float
     keymint_version: int | float
     provisioning: literals.AndroidProvisioning | str
-    """How the vendor’s key came into the device."""
+    """How the vendor’s key was provisioned in the device."""
     boot_state: literals.AndroidBootState | str | None
     device_locked: bool | None
     os_version: int | float | None
@@ -192,9 +192,9 @@ class AndroidHardware(AnswerModel):
     vendor_patch_level: str | None
     boot_patch_level: str | None
     os_patch_age_days: int | float | None
-    """When the evidence was verified."""
+    """Age when the evidence was verified."""
     user_authentication: literals.UserAuthentication | str
-    """How the hardware says the key is unlocked. `either`: it does not say by which of the two."""
+    """How the key is unlocked, according to the hardware. `either`: the hardware does not tell which of the two."""
     auth_timeout_seconds: int | float | None
     packages: list[AndroidPackage]
     signing_digests: list[str]
@@ -223,23 +223,23 @@ class ApiKey(AnswerModel):
     """Who made it."""
     expires_at: str | None
     revoked_at: str | None
-    """For a rotated key: when its grace period was over."""
+    """When the key was revoked. For a rotated key this is the end of its grace period."""
     last_used_at: str | None
-    """Exact to a minute."""
+    """Last use of the key, exact to a minute."""
     grace_expires_at: str | None
-    """For a rotated key: until when it is accepted."""
+    """Set on a rotated key, which is accepted until then."""
     ip_allow: list[str] | None
-    """null: accepted from every address."""
+    """null: the key is accepted from every address."""
     products: list[literals.Product | str] | None
-    """Whose routes it may call, within its scopes; null: those of every product."""
+    """Products whose routes the key may call, within its scopes; null: every product."""
     read_only: bool
-    """It reads, within its scopes, and changes nothing but the positions of its event consumers."""
+    """The key only reads, within its scopes, and changes nothing except the positions of its event consumers."""
     replaced_by_api_key_id: str | None
     """The key that a rotation made."""
     replaces_api_key_id: str | None
     """The key whose rotation made this one."""
     version: int
-    """Counts the changes of what can be changed by `PATCH`. It is in the `ETag`."""
+    """Counts the changes made by `PATCH`. The `ETag` has it."""
 
 
 class ApiKeyList(AnswerModel):
@@ -273,18 +273,18 @@ class ApprovalSummary(AnswerModel):
     origin: literals.ApprovalOrigin | str
     """`verify`: the policy was tightened after the token had been issued."""
     rules: list[ApprovedRule]
-    """What it is for: the first 20 rules in lists, else the first 100. An approval covers a rule of the policy while
-    the rule has this hash.
+    """Rules that the approval covers: the first 20 rules in lists, else the first 100. An approval covers a rule of
+    the policy while the rule has this hash.
     """
     rules_omitted: int
-    """How many more rules it is for."""
+    """Number of rules that are left out."""
     min_approvals: int
-    """Distinct people."""
+    """Number of distinct people who have to approve."""
     roles: list[literals.ApproverRole | str]
-    """Who may decide."""
+    """Roles that may decide."""
     require_passkey: bool
     separation_of_duties: bool
-    """Who asked for the action, and the owner of the agent, can not decide it."""
+    """The person who asked for the action, and the owner of the agent, can not decide it."""
     action_description: str
     action_hash: str
     """SHA-256 of the description, base64url, as the token has it."""
@@ -312,13 +312,15 @@ class ApprovalSummary(AnswerModel):
 class Approval(ApprovalSummary):
     action_payload: dict[str, Any]
     missing: list[MissingApprovals]
-    """While it is pending: how many more people with one of the roles have to approve. All entries must be met."""
+    """How many more people with one of the roles have to approve, while the approval is pending. All entries must be
+    met.
+    """
 
 
 class ApprovalAgeClass(AnswerModel):
     from_seconds: int
     to_seconds: int | None
-    """null: without an end."""
+    """End of the class; null: open."""
     total: int
     by_status: ApprovalCounts
 
@@ -333,12 +335,12 @@ class ApprovalCounts(AnswerModel):
 
 class ApprovalDecision(AnswerModel):
     by: Actor
-    """The user, also where a key spoke for them."""
+    """The user who decided, also when a key decided on their behalf."""
     via: literals.ApprovalVia | str
-    """How they decided. `api_key`: a key spoke for them."""
+    """How they decided. `api_key`: decided through the API on the user’s behalf."""
     decision: literals.ApprovalVote | str
     comment: str | None
-    """Of a denial: its reason."""
+    """Reason given with a denial."""
     at: str
 
 
@@ -351,12 +353,12 @@ class ApprovalDecisionData(AnswerModel):
 
 class ApprovalReport(AnswerModel):
     from_: str = Field(alias="from")
-    """Of the approvals that were counted."""
+    """Start of the range of the counted approvals."""
     to: str
-    """Exclusive."""
+    """End, exclusive."""
     age_classes: list[ApprovalAgeClass]
     seconds_to_decide: ApprovalSeconds
-    """Of what people approved or denied."""
+    """Time that people took to approve or deny."""
     oldest_pending: OldestApproval | None
 
 
@@ -376,14 +378,14 @@ class ApprovalRequestedData(AnswerModel):
 
 class ApprovalRequestedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["approval.requested"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: ApprovalRequestedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -398,14 +400,14 @@ class ApprovalResolvedData(AnswerModel):
 
 class ApprovalResolvedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["approval.resolved"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: ApprovalResolvedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -430,21 +432,21 @@ class ApprovedRule(AnswerModel):
     rule_hash: str
     """SHA-256 of its canonical JSON, base64url."""
     description: str | None
-    """Of the rule, in the words of its author; null in lists. GET /v1/approvals/{id} has it."""
+    """Description of the rule by its author; null in lists. GET /v1/approvals/{id} has it."""
 
 
 class AskedDisclosure(AnswerModel):
     request_id: str
     status: literals.DisclosureStatus | str
     expires_at: str
-    """Of the code; once it is verified, of the request; once it is granted, of the grant."""
+    """End of the code; after verification the end of the request; after a grant the end of the grant."""
 
 
 class Attestation(AnswerModel):
     attestation_id: str
     claim_id: str
     status: literals.WorkStatus | str
-    """`succeeded`: it is evaluated, whatever the result."""
+    """`succeeded` means that the evaluation ended, whatever the result."""
     external_id: str | None
     batch_id: str | None
     media_id: str
@@ -460,15 +462,15 @@ class Attestation(AnswerModel):
     evaluated_at: str | None = None
     rules_version: str | None = None
     policy_version: int | None = None
-    """Of the risk policy that it was judged by; 0: the defaults."""
+    """Version of the risk policy that judged it; 0: the defaults."""
     result_jws: str | None = None
     """The result, signed: verify it against /.well-known/jwks.json."""
     signing_key_revoked: KeyRevocation | None = None
-    """Of the key that signed `result_jws`."""
+    """Revocation of the key that signed `result_jws`."""
     failure: AttestationFailure | None
     """Why the evaluation failed; POST …/retry starts it again."""
     erased_at: str | None = None
-    """When its media and positions were erased; the signed result stays."""
+    """When the media and positions were erased; the signed result stays."""
 
 
 class AttestationCreatedData(AnswerModel):
@@ -483,14 +485,14 @@ class AttestationCreatedData(AnswerModel):
 
 class AttestationCreatedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["attestation.created"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: AttestationCreatedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -503,7 +505,7 @@ class AttestationFailure(AnswerModel):
 class AttributedToken(AnswerModel):
     position: int
     token: int | None
-    """null: the one that the model said there."""
+    """Explained token; null: the token that the model said there."""
 
 
 class AttributionJob(AnswerModel):
@@ -512,7 +514,7 @@ class AttributionJob(AnswerModel):
     model_version_id: str
     status: literals.WorkStatus | str
     progress: int | float
-    """0 to 1."""
+    """Progress from 0 to 1."""
     method: literals.AttributionMethod | str
     target: AttributedToken
     max_feature_nodes: int
@@ -552,7 +554,7 @@ class AttributionLink(AnswerModel):
 
 class AttributionManifest(AnswerModel):
     metadata: AttributionMetadata
-    """`svc` has what this service adds: hashes, the sum check, verified nodes."""
+    """`svc` has the additions of this service: hashes, the sum check, verified nodes."""
     qParams: AttributionQueryParameters
     nodes: list[AttributionNode]
     links: list[AttributionLink]
@@ -569,7 +571,7 @@ class AttributionNode(AnswerModel):
     node_id: str
     feature: int | None
     layer: str
-    """`E`, or a whole number; that of logits is one above the last."""
+    """`E`, or a whole number; logits have the number after the last layer."""
     ctx_idx: int
     feature_type: str
     jsNodeId: str
@@ -590,7 +592,7 @@ class AttributionResult(AnswerModel):
     """Hexadecimal SHA-256 of the manifest’s bytes, which are RFC 8785 text."""
     manifest_bytes: int
     manifest_until: str
-    """Until when the manifest is kept: 30 days, and no longer than its trace."""
+    """End of the time for which the manifest is kept: 30 days, and no longer than its trace."""
     nodes: int
     links: int
     links_found: int | None
@@ -598,7 +600,7 @@ class AttributionResult(AnswerModel):
     sum_check: AttributionSumCheck | None
     """null: the method is approximate."""
     remainder_share: int | float
-    """The share of the total effect of all neurons that no named neuron has."""
+    """The share of the total effect of all neurons that belongs to unnamed neurons."""
     replacement_score: int | float | None
     """null: the method is approximate."""
     completeness_score: int | float | None
@@ -626,12 +628,12 @@ class AuditEntry(AnswerModel):
     """null: the whole account."""
     actor: Actor
     from_: AuditOrigin = Field(alias="from")
-    """Members that are not known are null: all of an act of the service itself, or of an operator."""
+    """Origin of the act. Unknown members are null; all are null for an act of the service itself or of an operator."""
     request_id: str | None
     subject_id: str | None
     before: Any | None
     after: Any | None
-    """Of a read: what was read."""
+    """State after the act. For a read: what was read."""
 
 
 class AuditEntryList(AnswerModel):
@@ -651,21 +653,21 @@ class AuditOrigin(AnswerModel):
 
 class Authorization(AnswerModel):
     intent_token: str | None
-    """ES256 token, to be presented as it is. null only in a replay after its expiry."""
+    """ES256 token; present it unchanged. null only in a replay after its expiry."""
     jti: str
     expires_at: str
     approval_id: str | None = None
-    """Of the approval that the policy requires. Until people have approved, verify answers `approval_pending`."""
+    """Id of the approval that the policy requires. Until people have approved, verify answers `approval_pending`."""
     approval: RequiredApproval | None = None
     bindings: IntentBindings
     preflight: IntentPreflight
-    """What verify would answer now. It uses nothing up, and can change until then."""
+    """What verify would answer now. The check consumes nothing, and a later verify may answer differently."""
 
 
 class BatchSummary(AnswerModel):
     batch_id: str
     status: literals.WorkStatus | str
-    """`cancelled`: it was, and what had started has ended too."""
+    """`cancelled`: the batch was cancelled, and all started lines have ended."""
     failure: None
     """A line that fails says why in its own attestation."""
     accepted: int
@@ -673,7 +675,7 @@ class BatchSummary(AnswerModel):
     """Accepted lines by status; their sum is `accepted`."""
     rejected_count: int
     repeated_count: int
-    """Accepted lines that had been submitted before: they stand for the same attestation."""
+    """Accepted lines that were submitted before: they return the same attestation."""
     created_at: str
     cancelled_at: str | None
 
@@ -683,21 +685,21 @@ class Batch(BatchSummary):
     """Lines that have ended: succeeded, failed or cancelled. At `accepted`, the batch is done."""
     risk_histogram: RiskHistogram
     rate_per_second: int | float | None
-    """Evaluations of the last half minute; null when there were none."""
+    """Evaluations per second in the last half minute; null when there were none."""
     estimated_finish_at: str | None
 
 
 class BatchResult(Attestation):
     line: int
     cursor: str
-    """Resumes after this line."""
+    """Cursor that resumes after this line."""
     is_repeat: bool
 
 
 class BatchResultsEnd(AnswerModel):
     object: Literal["cursor"] | str
     next_cursor: str | None
-    """Goes on with the first line that had not ended; null when all have."""
+    """Cursor that continues with the first line that had not ended; null when all lines have ended."""
     is_complete: bool
 
 
@@ -745,16 +747,16 @@ class Canary(AnswerModel):
     hash: str
     reading_at: str
     runtime: str | None
-    """What computed the readings, as their hash has it; null where a client sent them."""
+    """Runtime that computed the readings, as in their hash; null where a client sent them."""
     tripped_families: list[str]
 
 
 class CanaryCheck(AnswerModel):
     allowed: bool
-    """Go on only when this is true."""
+    """Continue only when this is true."""
     action: literals.CheckAction | str
     reason: literals.CheckReason | str | None
-    """What was found. Under `monitor` it is allowed nevertheless."""
+    """Finding of the check. Under `monitor` the session may continue nevertheless."""
     unavailable_cause: literals.UnavailableCause | str | None
     """Why a model of the service has no reading of `inference_input`."""
     stale: bool
@@ -764,15 +766,15 @@ class CanaryCheck(AnswerModel):
     """`off` also for an agent that `apply_to` leaves out."""
     tripped_families: list[str]
     uncounted_families: list[str]
-    """Tripped too, and not counted: their probes are experimental. `allow_experimental` counts them."""
+    """Families that tripped and do not count, because their probes are experimental. `allow_experimental` counts them."""
     lock_id: str | None
-    """The lock in force."""
+    """Id of the lock in force."""
     decision_id: str
-    """The entry of the decision ledger."""
+    """Id of the entry in the decision ledger."""
     trace_id: str | None
     canary_hash: str | None
     runtime: str | None
-    """What computed the readings, as their hash has it; null where a client sent them."""
+    """Runtime that computed the readings, as in their hash; null where a client sent them."""
 
 
 class CanaryProbe(AnswerModel):
@@ -781,13 +783,13 @@ class CanaryProbe(AnswerModel):
     layer: int | None
     threshold: int | float
     status: literals.ProbeStatus | str
-    """experimental: it misses the bar of its family, failed a control, or trips on benign completions of the model
-    itself.
+    """experimental: the probe misses the bar of its family, failed a control, or trips on benign completions of the
+    model itself.
     """
     held_out: HeldOutFigures
-    """On completions that a script wrote."""
+    """Measurements on completions that a script wrote."""
     generated: GeneratedRuns | None
-    """On benign completions that the model made itself; null: it was not measured."""
+    """Measurements on benign completions of the model itself; null: not measured."""
     known_failures: list[str]
 
 
@@ -805,7 +807,7 @@ class JudgedCanary(AnswerModel):
 
 
 class CanaryReading(JudgedCanary):
-    """`tripped` is by this threshold. The kill switch may name another."""
+    """`tripped` compares the score with this threshold. The kill switch may set another threshold."""
 
     raw: int | float | None
     probe_version: str | None
@@ -813,18 +815,18 @@ class CanaryReading(JudgedCanary):
     aggregator: str | None
     n_tokens: int | None
     probe_status: literals.ProbeStatus | str | None = None
-    """What the card of the probe says. Absent from readings that a client sent."""
+    """Status in the card of the probe. Absent from readings that a client sent."""
 
 
 class CancelledBatch(Batch):
     cancelled: int
-    """Lines that this call has cancelled."""
+    """Number of lines that this call cancelled."""
 
 
 class CappedCount(AnswerModel):
     count: int
     capped: bool
-    """There may be more: `count` goes no further."""
+    """true: `count` reached its maximum, and there may be more."""
 
 
 class CaptureSession(AnswerModel):
@@ -840,7 +842,7 @@ class CaptureSession(AnswerModel):
     media_id: str | None
     """The video that was made of its chunks."""
     content_type: literals.MediaContentType | str | None
-    """As the first chunk said it."""
+    """Content type of the first chunk."""
     chunk_count: int
     total_bytes: int
 
@@ -859,7 +861,7 @@ class CaptureStream(CaptureSession):
     next_index: int
     """The first index that has not arrived."""
     received: list[ChunkRun]
-    """Runs of indices."""
+    """Runs of indices that have arrived."""
 
 
 class Case(AnswerModel):
@@ -867,32 +869,32 @@ class Case(AnswerModel):
     claim_id: str
     claim_reference: str | None
     risk_status: literals.ClaimRiskStatus | str
-    """Of the claim."""
+    """Risk status of the claim."""
     risk_score: int | None
-    """Of the claim."""
+    """Risk score of the claim."""
     status: literals.CaseStatus | str
     reason_code: literals.CaseReason | str | None
-    """Of the last transition."""
+    """Reason of the last transition."""
     assignee: str | None
     """The `user_id` of a member, or the label that an API key gave."""
     assignee_label: str | None
     """The e-mail address of the member, or the label."""
     priority: literals.CasePriority | str
     due_at: str | None
-    """Of the review while the case is open, then of the decision; null once it is closed."""
+    """Due date of the review while the case is open, then of the decision; null once the case is closed."""
     overdue: bool
     sla: CaseSla
     fraud_suspected_by: Actor | None
-    """The first who named suspected_fraud. With four eyes another person must deny the case for it."""
+    """First person who named suspected_fraud. With four eyes, another person must deny the case for it."""
     allowed: list[CaseOption]
-    """What the case can become now, for its claim and for who asks."""
+    """Statuses that the case can change to now, for its claim and for the caller."""
     version: int
-    """One more with each entry of the history."""
+    """Grows by one with each entry of the history."""
     created_at: str
     updated_at: str
     closed_at: str | None
     claim_changed_at: str | None
-    """Of a closed case: when its claim came to stand otherwise than when it was closed. null once it is reopened."""
+    """When the claim of a closed case changed its standing after the closing. null once the case is reopened."""
 
 
 class CaseChange(AnswerModel):
@@ -908,7 +910,7 @@ class CaseCounts(AnswerModel):
 
 class CaseEntry(AnswerModel):
     version: int
-    """Of the case, which this entry made."""
+    """Version of the case that this entry created."""
     kind: literals.CaseEntryKind | str
     at: str
     by: Actor
@@ -944,11 +946,11 @@ class CaseList(AnswerModel):
 class CaseOption(AnswerModel):
     to: literals.CaseStatus | str
     reason_codes: list[literals.CaseReason | str]
-    """One of them is given; empty: none is."""
+    """Allowed reason codes: give one of them; empty: give none."""
     needs_note: bool
-    """Whatever the reason. `other` always needs one."""
+    """true: a note is required whatever the reason. The reason `other` always needs a note."""
     needs_assignee: bool
-    """The case has no assignee: an API key names one, a session without one assigns its own user."""
+    """The case has no assignee: an API key names an assignee; a session that names none assigns its own user."""
     needs_second_person: bool
     """`suspected_fraud` takes two persons: the first proposes it."""
 
@@ -965,7 +967,7 @@ class CaseOutcomeCounts(AnswerModel):
 class CaseSla(AnswerModel):
     review_due_at: str
     decision_due_at: str
-    """While paused: when it would be due if the pause ended now."""
+    """Due date of the decision. While the case is paused: the date if the pause ended now."""
     paused_at: str | None
 
 
@@ -981,14 +983,14 @@ class CaseStatusChangedData(AnswerModel):
 
 class CaseStatusChangedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["case.status_changed"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: CaseStatusChangedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -1031,15 +1033,15 @@ class ChangedToken(AnswerModel):
     before: TokenLogit
     after: TokenLogit
     predicted_change: int | float
-    """Change of the logit in the frozen model, less the mean of these tokens: what all gain changes nothing."""
+    """Change of the logit in the frozen model, less the mean change of these tokens, which changes no probability."""
     measured_change: int | float
 
 
 class ChangelogVersion(AnswerModel):
     version: str
-    """Such as 1.2.0; `unreleased` for what no version has yet."""
+    """Version such as 1.2.0; `unreleased` for changes that no version has yet."""
     date: str | None
-    """null: not released."""
+    """Release date; null: not released."""
     changes: list[Change]
 
 
@@ -1059,7 +1061,7 @@ class Chunk(AnswerModel):
     sha256: str
     bytes: int
     arrived_at: str
-    """By the server’s clock. A chunk that is sent again keeps the time of its first arrival."""
+    """Arrival by the server’s clock. A chunk that is sent again keeps the time of its first arrival."""
 
 
 class ChunkRun(AnswerModel):
@@ -1079,7 +1081,7 @@ class Claim(AnswerModel):
     factor_codes: list[literals.FactorCode | str]
     advisory_codes: list[literals.AdvisoryCode | str]
     case_id: str | None
-    """Its open case."""
+    """The open case of the claim."""
     created_at: str
     updated_at: str
     erased_at: str | None
@@ -1087,16 +1089,16 @@ class Claim(AnswerModel):
 
 class ClaimAnalytics(AnswerModel):
     from_: str = Field(alias="from")
-    """The beginning of the period that was read."""
+    """Start of the period that was read."""
     to: str
-    """The end of the period that was read, exclusive."""
+    """End of the period that was read, exclusive."""
     days: list[ClaimDay]
     """Every day of the period, oldest first."""
 
 
 class ClaimDay(AnswerModel):
     day: str
-    """In UTC."""
+    """Day in UTC."""
     total: int
     pending: int
     passed: int
@@ -1113,14 +1115,14 @@ class ClaimEscalatedData(AnswerModel):
 
 class ClaimEscalatedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["claim.escalated"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: ClaimEscalatedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -1139,11 +1141,11 @@ class ClaimMoment(AnswerModel):
     at: str
     kind: literals.ClaimMomentKind | str
     subject_id: str
-    """The claim, attestation, case or screening that it is about."""
+    """Id of the claim, attestation, case or screening that the entry is about."""
     by: Actor | None
-    """Who did it, of entries of cases; null for the others."""
+    """Who acted, in entries of cases; null in other entries."""
     details: dict[str, Any]
-    """By kind: the data of the event, the result, or the change of the case. Notes are at the case."""
+    """Details by kind: the data of the event, the result, or the change of the case. The case has the notes."""
 
 
 class ClaimMomentList(AnswerModel):
@@ -1166,14 +1168,14 @@ class ClaimProvenanceUpdatedData(AnswerModel):
 
 class ClaimProvenanceUpdatedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["claim.provenance_updated"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: ClaimProvenanceUpdatedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -1200,16 +1202,16 @@ class CreatedApiKey(ApiKey):
 class TraceShare(AnswerModel):
     share_id: str
     name: str | None
-    """What people of the account call it. The holder of its token does not see it."""
+    """Name for people of the account. The holder of the token does not see it."""
     status: literals.ShareStatus | str
     trace_id: str
     job_id: str | None
-    """null: the readings are shared, and no graph."""
+    """Attribution job whose graph is shared; null: only the readings are shared."""
     model_version_id: str | None
     scope_kind: literals.ShareScope | str
     masked_node_ids: list[str]
-    """What a grant unmasks: masked by this share, and by those of the trace before it. Without `reveals_prompt` a
-    graph shows neurons of the last position alone.
+    """Neurons that a grant unmasks: masked by this share and by earlier shares of the trace. Without `reveals_prompt`
+    a graph shows neurons of the last position alone.
     """
     mask_rule: MaskRule | None
     reveal: list[literals.RevealedPlace | str]
@@ -1217,7 +1219,7 @@ class TraceShare(AnswerModel):
     """Whether single positions of the text are shown, and with them its words."""
     disclosure_mode: literals.DisclosureMode | str
     shown_before: int
-    """How many of the masked neurons a viewed share of this trace may have shown."""
+    """Number of masked neurons that an earlier view of this trace may have shown."""
     created_by: Actor
     created_at: str
     expires_at: str
@@ -1227,9 +1229,9 @@ class TraceShare(AnswerModel):
 
 class CreatedTraceShare(TraceShare):
     token: str | None = None
-    """Of the share. In this answer only."""
+    """Token of the share, in this answer only."""
     url: str | None = None
-    """A page that shows it. The token is in the fragment."""
+    """Page that shows the share. The token is in the fragment."""
     secret_shown: Literal[False] | int | None = None
     """A replay of the creation, without the token."""
 
@@ -1244,19 +1246,19 @@ class WebhookEndpoint(AnswerModel):
     max_concurrency: int
     status: literals.WebhookEndpointStatus | str
     disabled_reason: literals.WebhookDisabledReason | str | None
-    """gone: it answered 410. failing: for five days. manual: a person or a key did it."""
+    """gone: the endpoint answered 410. failing: it failed for five days. manual: a person or a key disabled it."""
     disabled_at: str | None
     circuit: WebhookCircuit
     last_success_at: str | None
-    """Exact to a minute."""
+    """Time exact to a minute."""
     created_at: str
     secret_rotated_at: str | None
     previous_secret_expires_at: str | None
-    """Until when the secret before this one signs as well; null when there is none."""
+    """When the previous secret stops signing; null when there is none."""
     version: int
-    """Counts the changes of what can be changed by `PATCH`. It is in the `ETag`."""
+    """Counts the changes made by `PATCH`. The `ETag` has it."""
     statistics: WebhookEndpointStatistics | None = None
-    """In the list with `window`."""
+    """Delivery statistics, in the list with `window`."""
 
 
 class CreatedWebhookEndpoint(WebhookEndpoint):
@@ -1268,15 +1270,15 @@ class CreatedWebhookEndpoint(WebhookEndpoint):
 
 class ScheduleCycle(AnswerModel):
     cycle: int
-    """1 is the first."""
+    """Number of the cycle; 1 is the first."""
     opens_at: str
     closes_at: str
-    """It can be executed before this time."""
+    """The cycle can be executed before this time."""
 
 
 class CurrentScheduleCycle(ScheduleCycle):
     jti: str | None
-    """The token that executed it; null: none has."""
+    """Token that executed the cycle; null: none has."""
 
 
 class Decision(AnswerModel):
@@ -1286,7 +1288,7 @@ class Decision(AnswerModel):
     at: str
     actor: Actor
     subject_id: str | None
-    """What was decided about."""
+    """Id of the subject of the decision."""
     reason: str | None
     valid: bool | None
     """null: neither a permission nor a refusal."""
@@ -1301,29 +1303,29 @@ class Decision(AnswerModel):
     """The rule of the policy that gave the answer."""
     policy_version: int | None
     entry: DecisionEntry
-    """What the ledger has of it."""
+    """Entry as the ledger stores it."""
     entry_hash: str
     """SHA-256 of the canonical JSON (RFC 8785) of `entry`."""
     position: int | None
-    """Of its leaf in the log; null for about a second."""
+    """Position of the leaf in the log; null for about a second."""
 
 
 class DecisionAnalytics(AnswerModel):
     from_: str = Field(alias="from")
-    """The beginning of the period that was read."""
+    """Start of the period that was read."""
     to: str
-    """The end of the period that was read, exclusive."""
+    """End of the period that was read, exclusive."""
     total: int
     counts: list[DecisionCount]
-    """By day, oldest first, then by kind and number. Without those of 0."""
+    """Counts by day, oldest first, then by kind and number. Counts of 0 are left out."""
 
 
 class DecisionCount(AnswerModel):
     day: str
-    """In UTC."""
+    """Day in UTC."""
     kind: literals.CountedDecisionKind | str
     reason: str | None
-    """null: the action may run. Otherwise a reason of verify, or the own reason of a policy rule."""
+    """A reason of verify, or a policy rule’s own reason; null: the action may run."""
     decisions: int
 
 
@@ -1334,27 +1336,27 @@ class DecisionEntry(AnswerModel):
     at: str
     actor: Literal["service"] | str | DecisionEntryActor
     subject_id: str | None
-    """What was decided about."""
+    """Id of the subject of the decision."""
     reason: str | None
     valid: bool | None
     """null: neither a permission nor a refusal."""
     inputs: dict[str, str | None]
-    """Hashes and ids of what was given."""
+    """Hashes and ids of the inputs."""
     matched_rule_id: str | None
     """The rule of the policy that gave the answer."""
     policy_version: int | None
     rule_results: list[PolicyRuleResult]
-    """At most 100 of rules that decide, and of shadow rules: of the rule that gave the answer, then of those that
-    refused, then of others.
+    """Results of rules that decide and of shadow rules, at most 100 of each: first the rule that gave the answer, then
+    rules that refused, then the others.
     """
     rule_results_omitted: int | None = None
-    """How many more there were; absent where none. `replay.rules` of the explanation has the first 1,000."""
+    """Number of results that are left out; absent when none is. `replay.rules` of the explanation has the first 1,000."""
     facts_hash: str | None
 
 
 class DecisionEntryActor(AnswerModel):
     actor_id: str
-    """The API key or user."""
+    """Id of the API key or user."""
     person: str | None
     """The user of a session; with a key, the person whom its caller named."""
     api_key_id: str | None
@@ -1365,7 +1367,7 @@ class DecisionExplanation(AnswerModel):
     meaning: str
     """What decisions of this kind record."""
     entry_intact: bool
-    """Whether the entry has its hash."""
+    """Whether the hash of the entry is correct."""
     facts_status: literals.DecisionFactsStatus | str
     facts: Any | None
     replay: Any | None
@@ -1373,7 +1375,7 @@ class DecisionExplanation(AnswerModel):
     same_answer: bool | None
     """Whether the facts lead to the recorded answer again."""
     differences: list[str]
-    """Members for which they do not."""
+    """Members whose value differs."""
 
 
 class DecisionList(AnswerModel):
@@ -1398,7 +1400,7 @@ class DeletedEvalSet(AnswerModel):
 
 class DeletedEventConsumer(AnswerModel):
     event_consumer_id: str
-    """Its name."""
+    """Name of the consumer."""
     deleted: Literal[True] | int
 
 
@@ -1420,7 +1422,7 @@ class Delivery(AnswerModel):
     status: literals.DeliveryStatus | str
     created_at: str
     next_attempt_at: str | None
-    """Later while the circuit of its endpoint is open."""
+    """Time of the next attempt; later while the circuit of the endpoint is open."""
     delivered_at: str | None
     failed_at: str | None
     attempts: list[DeliveryAttempt]
@@ -1429,27 +1431,27 @@ class Delivery(AnswerModel):
 class DeliveryAnswer(AnswerModel):
     headers: dict[str, str]
     body: str
-    """Its first 16 KiB: text, or base64 where it is no UTF-8."""
+    """The first 16 KiB of the body: text, or base64 where it is no UTF-8."""
     body_encoding: literals.DeliveryBodyEncoding | str
     is_truncated: bool
-    """Headers, or the rest of the body, were left out."""
+    """true: headers, or the rest of the body, were left out."""
 
 
 class DeliveryAttempt(AnswerModel):
     attempt: int
     started_at: str
     finished_at: str | None
-    """null: running, or its process ended before the answer."""
+    """End of the attempt; null: it is running, or its process ended before the answer."""
     response_status: int | None
     error: str | None
     error_detail: str | None
-    """For people: the address that was refused, the problem of the certificate."""
+    """Detail for people: the address that was refused, the problem of the certificate."""
     duration_ms: int | None
     timing: DeliveryTiming | None
 
 
 class DeliveryCall(AnswerModel):
-    """As it was sent, with its signatures. The body is that of the delivery."""
+    """Request as sent, with its signatures. The body is in the delivery."""
 
     url: str
     headers: dict[str, str]
@@ -1463,7 +1465,7 @@ class DeliveryLine(AnswerModel):
     status: literals.DeliveryStatus | str
     created_at: str
     next_attempt_at: str | None
-    """Later while the circuit of its endpoint is open."""
+    """Time of the next attempt; later while the circuit of the endpoint is open."""
     delivered_at: str | None
     failed_at: str | None
     attempts: list[FullDeliveryAttempt]
@@ -1481,13 +1483,13 @@ class DeliveryList(AnswerModel):
 
 class DeliveryTiming(AnswerModel):
     dns_ms: int | None
-    """null: the URL names an address."""
+    """Time of the DNS lookup; null: the URL names an address."""
     connect_ms: int | None
-    """null, like `tls_ms`: an open connection was used again."""
+    """Time to connect; null, like `tls_ms`: an open connection was reused."""
     tls_ms: int | None
-    """The TLS handshake."""
+    """Time of the TLS handshake."""
     first_byte_ms: int | None
-    """From the request to the head of the answer."""
+    """Time from the request to the head of the answer."""
 
 
 class Device(AnswerModel):
@@ -1500,7 +1502,7 @@ class Device(AnswerModel):
     spki_sha256: str
     enrolled_at: str
     expires_at: str
-    """When its certificate expires: from then on it counts as not enrolled."""
+    """When the certificate expires. From then on the device counts as not enrolled."""
     revoked_at: str | None
     revoke_effective_at: str | None
     revoke_reason: str | None
@@ -1520,7 +1522,7 @@ class DeviceCounts(AnswerModel):
     expiring_soon: int
     """Enrolled devices whose certificate expires within 30 days."""
     by_hardware_tier: dict[str, int]
-    """All devices by the tier that counts, the list of revoked keys included."""
+    """All devices by their current tier, which takes the list of revoked keys into account."""
 
 
 class DeviceEntry(AnswerModel):
@@ -1580,14 +1582,14 @@ class DiffFamily(AnswerModel):
     psi: int | float
     """The population stability index over ten bins of equal width."""
     bins: ScoreBins | None = None
-    """How many scores of each version lie in the bins that `psi` is of: the first from `edges[0]` up to `edges[1]`.
-    The last has its upper edge too. Absent in reports of version 1.
+    """Number of scores of each version in the bins of `psi`: the first bin is from `edges[0]` up to `edges[1]`, and
+    the last includes its upper edge. Absent in reports of version 1.
     """
     ks: KolmogorovSmirnov
     shift: MeanShift
-    """Of the score, target minus base, with the 95 % interval of a bootstrap over prompts."""
+    """Shift of the score, target minus base, with the 95 % interval of a bootstrap over prompts."""
     status: DiffProbeStatuses
-    """What the cards of the probes say."""
+    """Status in the cards of the probes."""
     verdict: literals.DiffVerdict | str
 
 
@@ -1623,13 +1625,13 @@ class DiffSettings(AnswerModel):
 
 class DiffThresholds(AnswerModel):
     psi_drift: int | float
-    """Drift from this index on, if the test is significant too."""
+    """An index of at least this value is drift, if the test is significant too."""
     ks_alpha: int | float
-    """The level of the test, for all families together (Holm)."""
+    """Level of the test, for all families together (Holm)."""
     psi_warn: int | float
-    """A warning from this index on."""
+    """An index of at least this value is a warning."""
     mean_shift: int | float
-    """Drift where the whole interval of the shift is further from 0."""
+    """A shift is drift where its whole interval is further from 0 than this value."""
 
 
 class DisclosureRequest(AnswerModel):
@@ -1640,15 +1642,17 @@ class DisclosureRequest(AnswerModel):
     model_version_id: str | None
     scope_kind: literals.ShareScope | str
     masked_node_ids: list[str]
-    """What a grant shows."""
+    """Neurons that a grant shows."""
     email: str | None
-    """Verified. null once it was erased, 30 days after the end."""
+    """Verified address; null once it is erased, 30 days after the end."""
     purpose: str | None
     created_at: str
     verified_at: str | None
     decided_at: str | None
     decided_by: Actor | None
-    """The service where the share discloses by itself. Revoking the share does not change it: no request was decided."""
+    """Who decided; the service where the share has the mode `auto`. Revoking the share does not change this value,
+    because that decides no request.
+    """
     expires_at: str
 
 
@@ -1666,13 +1670,13 @@ class DueScheduleCycle(ScheduleCycle):
     schedule_id: str
     counterparty: str
     status: literals.ScheduleCycleStatus | str
-    """missed: its window has closed. open: it can be executed now, unless the schedule is paused. cancelled: its
-    schedule was, before its window closed.
+    """missed: the window has closed. open: the cycle can be executed now, unless the schedule is paused. cancelled:
+    the schedule was cancelled before the window closed.
     """
     jti: str | None
-    """The token that executed it."""
+    """Token that executed the cycle."""
     amount: str | None
-    """Decimal: of its execution."""
+    """Decimal amount of the execution."""
     currency: str
     executed_at: str | None
 
@@ -1691,15 +1695,15 @@ class DuplicateFindings(AnswerModel):
     attestation_id: str
     media_id: str
     status: literals.DuplicateStatus | str
-    """pending: not compared yet, or compared anew because an earlier result came late."""
+    """pending: the picture is not compared yet, or is compared anew because an earlier result came late."""
     not_comparable: str | None
-    """Why there is no perceptual hash; the same bytes are found without one."""
+    """Why there is no perceptual hash; identical bytes are found without a hash."""
     earlier: list[DuplicateMatch]
     """Earlier claims with the same or a similar picture, nearest first: ten of each kind."""
     earlier_more: int
-    """Earlier claims that are not among them."""
+    """Number of earlier claims that are not listed."""
     later: list[DuplicateMatch]
-    """Claims that showed it later and name this attestation, oldest first, ten at most."""
+    """Claims that showed the picture later and name this attestation, oldest first, ten at most."""
 
 
 class DuplicateFindingsList(AnswerModel):
@@ -1717,7 +1721,7 @@ class DuplicateMatch(AnswerModel):
     attestation_id: str
     kind: literals.DuplicateKind | str
     distance_bits: int
-    """Of 64; 0 for the same bytes too."""
+    """Differing bits of 64; 0 for identical bytes too."""
 
 
 class DurationQuantiles(AnswerModel):
@@ -1748,7 +1752,7 @@ class EvalSet(AnswerModel):
     name: str
     prompts: int
     sha256: str
-    """Of the prompts’ canonical JSON (RFC 8785), in hexadecimal."""
+    """SHA-256 of the prompts’ canonical JSON (RFC 8785), in hexadecimal."""
     created_by: Actor
     created_at: str
 
@@ -1769,15 +1773,15 @@ class EventConsumer(AnswerModel):
     latest: int
     """The position of the newest event."""
     lag: int
-    """Events that are there and after its position."""
+    """Number of stored events after the position."""
     missed: int
-    """Events after its position that were deleted after 30 days."""
+    """Number of events after the position that were deleted after 30 days."""
     oldest_unread_created_at: str | None
     created_at: str
     acknowledged_at: str | None
-    """When its position was last reported."""
+    """When the position was last reported."""
     version: int
-    """Counts the reports of its position. It is in the `ETag`."""
+    """Counts the reports of its position. The `ETag` has it."""
 
 
 class EventConsumerList(AnswerModel):
@@ -1811,7 +1815,7 @@ class EventPull(AnswerModel):
     has_more: bool
     """Whether there are further events after these."""
     after: int
-    """The position after which it read: `expected_position` of its report."""
+    """Position after which the events were read: send it as `expected_position` of the report."""
     next_after: int
     """`after` of the next request."""
     latest: int
@@ -1822,9 +1826,9 @@ class EventTypeEntry(AnswerModel):
     type: literals.EventType | str
     summary: str
     products: list[literals.Product | str]
-    """Accounts that use any of these get the event. Empty: every account."""
+    """Accounts that use any of these products get the event. Empty: every account."""
     is_sent: bool
-    """false: this version of the service sends none, and you may subscribe to it already."""
+    """false: this version of the service does not send the type yet; you may already subscribe to it."""
     data_schema: dict[str, Any] | None
     """JSON Schema (2020-12) of `data`. Members may be added to it."""
     envelope_schema: dict[str, Any] | None
@@ -1869,7 +1873,7 @@ class EvidencePacketTimelineMoments(AnswerModel):
     at: str
     kind: str
     subject: str
-    """The id that it is about."""
+    """Id of the subject."""
     detail: dict[str, Any]
 
 
@@ -1929,11 +1933,11 @@ class ExportProgress(AnswerModel):
 class ExternalGraph(AnswerModel):
     source: Literal["neuronpedia"] | str
     model: str
-    """As that service calls it."""
+    """Model name at that service."""
     exact: Literal[False] | int
-    """It is of a replacement model, and no attribution of this service."""
+    """false: the graph is of a replacement model, and no attribution of this service."""
     graph: dict[str, Any]
-    """As it came, in the schema of Neuronpedia’s graphs."""
+    """Graph as received, in the schema of Neuronpedia’s graphs."""
 
 
 class Factor(AnswerModel):
@@ -1946,9 +1950,9 @@ class Factor(AnswerModel):
 
 class FactorAnalytics(AnswerModel):
     from_: str = Field(alias="from")
-    """The beginning of the period that was read."""
+    """Start of the period that was read."""
     to: str
-    """The end of the period that was read, exclusive."""
+    """End of the period that was read, exclusive."""
     cases: CaseOutcomeCounts
     """All cases that ended in the period."""
     factors: list[FactorOutcomes]
@@ -1969,22 +1973,22 @@ class FactorEvidence(AnswerModel):
 class FactorOutcomes(AnswerModel):
     code: literals.FactorCode | str | literals.AdvisoryCode | str
     points: int | None
-    """null: an advisory code, which never counts."""
+    """Points of the code; null: an advisory code, which never counts."""
     cases: CaseOutcomeCounts
-    """The ended cases whose claim has the code."""
+    """Number of ended cases whose claim has the code."""
 
 
 class FieldError(AnswerModel):
     pointer: str
-    """RFC 6901 into the body, `?name` of the query, or the name of a header."""
+    """RFC 6901 pointer into the body, `?name` of the query, or the name of a header."""
     code: literals.FieldErrorCode | str
     detail: str
-    """For people: it may change."""
+    """Text for people; it may change."""
 
 
 class FullDelivery(DeliveryLine):
     body: str | None
-    """The exact text that is signed and sent; null when the event has gone."""
+    """The exact text that is signed and sent; null when the event is deleted."""
 
 
 class FullDeliveryAttempt(DeliveryAttempt):
@@ -2008,7 +2012,7 @@ class GeneratorScore(AnswerModel):
 class Hardware(AnswerModel):
     format: literals.EvidenceFormat | str
     proven_tier: literals.HardwareTier | str
-    """What the evidence proves; hardware_tier takes the list of revoked keys into account too."""
+    """Tier that the evidence proves; hardware_tier also takes the list of revoked keys into account."""
     reasons: list[HardwareReason]
     """Empty when the evidence proved the tier."""
     android: AndroidHardware | None
@@ -2023,13 +2027,13 @@ class HardwareReason(AnswerModel):
 
 
 class HardwareRevocation(AnswerModel):
-    """By the vendor’s list as last fetched."""
+    """Revocation by the vendor’s list as last fetched."""
 
     status: literals.HardwareRevocationStatus | str
     list_fetched_at: str | None
     serial: str | None
     listed_as: str | None
-    """The word of the vendor’s list."""
+    """Status in the vendor’s list."""
 
 
 class HeldOutFigures(AnswerModel):
@@ -2043,22 +2047,22 @@ class Inference(AnswerModel):
     model: str
     model_version_id: str
     completion: str | None
-    """null: withheld, by `finish_reason`."""
+    """Completion; null: withheld, see `finish_reason`."""
     tool_calls: list[ModelToolCall] | None = None
     """Calls of tools that a model elsewhere made; `completion_hash` covers them. Absent where there are none."""
     finish_reason: literals.FinishReason | str
     """canary_tripped: the completion is withheld. tool_calls, refusal, content_filter: how a model elsewhere ended."""
     usage: TokenUsage
     canary: Canary | None
-    """null: the model has no probes. `tripped_families` by the thresholds that count."""
+    """Canary readings; null: the model has no probes. `tripped_families` follows the current thresholds."""
     uncounted_families: list[str]
-    """Tripped too, and not counted: their probes are experimental. `allow_experimental` counts them."""
+    """Families that tripped and do not count, because their probes are experimental. `allow_experimental` counts them."""
     mode: literals.KillSwitchMode | str
-    """Of the kill switch for this agent."""
+    """Mode of the kill switch for this agent."""
     lock_id: str | None
-    """The lock in force."""
+    """Id of the lock in force."""
     decision_id: str
-    """The entry of the decision ledger."""
+    """Id of the entry in the decision ledger."""
 
 
 class Intent(AnswerModel):
@@ -2081,7 +2085,7 @@ class Intent(AnswerModel):
     expires_at: str
     executed_at: str | None
     outcome: literals.IntentOutcome | str | None
-    """As the executing caller reported it."""
+    """Outcome that the executing caller reported."""
     outcome_at: str | None
     revocation_id: str | None
     revoked_scope: literals.RevokedScope | str | None
@@ -2104,7 +2108,7 @@ class IntentBindings(AnswerModel):
     biometric: bool
     """A person confirmed exactly this action with a passkey."""
     single_use: bool
-    """As the request asked for."""
+    """Value in the request."""
     audience: str | None
     policy_version: int
 
@@ -2136,14 +2140,14 @@ class IntentRevokedData(AnswerModel):
 
 class IntentRevokedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["intent.revoked"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: IntentRevokedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -2173,7 +2177,7 @@ class Intervention(AnswerModel):
     tokens: list[ChangedToken]
     edits: list[EditedNeuron]
     runtime: str | None = None
-    """Whose arithmetic it is, where an accelerator computed it."""
+    """Runtime of the accelerator that computed the result, if one did."""
 
 
 class Invite(AnswerModel):
@@ -2182,14 +2186,14 @@ class Invite(AnswerModel):
     role: literals.Role | str
     status: literals.InviteStatus | str
     invited_by: Actor
-    """Sent its newest mail."""
+    """User or key that sent the newest mail."""
     created_at: str
     sent_at: str
-    """When its newest mail was requested."""
+    """When the newest mail was requested."""
     expires_at: str
     accepted_at: str | None
     user_id: str | None
-    """Whom accepting made a member."""
+    """User that became a member by accepting."""
     revoked_at: str | None
 
 
@@ -2225,16 +2229,16 @@ class JudgedStanding(AnswerModel):
 
 
 class KeyRevocation(AnswerModel):
-    """The key was revoked, because others may have had it."""
+    """The key was revoked, because other parties may have had it."""
 
     revoked_at: str
     doubted_since: str
-    """Signatures from this time on may be those of another holder of the key."""
+    """Another holder of the key may have made signatures from this time on."""
 
 
 class KillSwitch(AnswerModel):
     version: int
-    """0: the defaults, before anything was set."""
+    """Version; 0: the defaults, before a change."""
     digest: str
     """SHA-256 of the canonical JSON (RFC 8785) of the document, hex."""
     changed_at: str | None
@@ -2250,19 +2254,21 @@ class KillSwitchAgents(AnswerModel):
 
 class KillSwitchDocument(AnswerModel):
     mode: literals.KillSwitchMode | str
-    """off: readings are not judged. monitor: they are judged, and nothing is refused. block: a trip, an old reading
-    and a missing one are refused. block_and_lock: a trip also locks the session.
+    """off: readings are not judged. monitor: readings are judged, and no request is refused. block: a trip, an old
+    reading and a missing reading are refused. block_and_lock: a trip also locks the session.
     """
     max_age_s: int | None = None
     """An older reading does not count. Default: `300`."""
     families: list[KillSwitchFamily] | None = None
-    """Thresholds in place of those of the readings. A family that is not enabled does not count. Default: `[]`."""
+    """Thresholds that replace the thresholds of readings. A family that is not enabled does not count. Default: `[]`."""
     apply_to: KillSwitchAgents | None = None
-    """Without `agents`: all agents. Requests that name no agent are always included. Default: `{}`."""
+    """Agents that the kill switch applies to; all agents when `agents` is absent. Requests that name no agent are
+    always included.
+    """
     allow_experimental: bool | None = None
-    """Under `block` and `block_and_lock`, count probes too whose card has the status `experimental`. Default: `false`."""
+    """Under `block` and `block_and_lock`, probes with the status `experimental` count too. Default: `false`."""
     reading: KillSwitchReading | None = None
-    """What a reading has to be before it may allow. Default: `{"models":[],"max_tokens":64}`."""
+    """Conditions for a reading that may allow. Default: `{"models":[],"max_tokens":64}`."""
 
 
 class KillSwitchFamily(AnswerModel):
@@ -2276,37 +2282,37 @@ class KillSwitchPreview(AnswerModel):
     from_: str = Field(alias="from")
     to: str
     complete: bool
-    """false: there were more than 5,000 checks or inferences. Those before `from` are left out."""
+    """false: there were more than 5,000 checks or inferences, and the ones before `from` are left out."""
     looked: PreviewedRequests
-    """What was re-evaluated by this document."""
+    """Checks and inferences that were re-evaluated by this document."""
     refused: PreviewedRequests
-    """Of them, checks that would have been refused and inferences that would have been withheld."""
+    """Checks that would have been refused, and inferences that would have been withheld."""
     reasons: list[PreviewedReason]
     tripped_traces: int
     """Traces with a family that trips and counts."""
     locks: int
     """Sessions and agents that would have been locked."""
     held_by_locks: int
-    """Requests of those sessions and agents after the lock: refused as well until a person had cleared it."""
+    """Requests of those sessions and agents after the lock, which would have been refused until a person cleared it."""
     families: list[PreviewedFamily]
     agents: list[PreviewedAgent]
-    """With a refusal; at most 100, those with most refusals first."""
+    """Agents with a refusal, most refusals first; at most 100."""
 
 
 class KillSwitchReading(AnswerModel):
     models: list[str] | None = None
-    """Only readings of these may allow; the first reads inputs. None: the first of GET /v1/trace/models. Default:
-    `[]`.
+    """Only readings of these models may allow; the first model reads inputs. Empty: the first of GET /v1/trace/models.
+    Default: `[]`.
     """
     max_tokens: int | None = None
-    """The length of an input’s completion. One that was cut off below it allows nothing. Default: `64`."""
+    """Most tokens of an input’s completion. A completion that is cut off earlier allows nothing. Default: `64`."""
 
 
 class KolmogorovSmirnov(AnswerModel):
     statistic: int | float
     p: int | float
     p_holm: int | float
-    """Adjusted for the number of families."""
+    """p value adjusted for the number of families (Holm)."""
     method: literals.KolmogorovSmirnovMethod | str
 
 
@@ -2314,37 +2320,37 @@ class LastVerification(AnswerModel):
     decision_id: str
     at: str
     valid: bool
-    """true: it only checked."""
+    """true: the last verification only checked, without executing."""
     reason: str | None
 
 
 class LedgerCheck(AnswerModel):
     valid: bool
-    """Nothing was found in this part."""
+    """true: this part has no findings."""
     size: int
-    """Leaves of the log."""
+    """Number of leaves of the log."""
     from_: int = Field(alias="from")
     to: int
     next: int | None
     """`from` of the next part; null after the last."""
     leaves: int
-    """Checked leaves."""
+    """Number of checked leaves."""
     entries_gone: int
-    """Leaves whose entries went when their retention ended."""
+    """Number of leaves whose entries were deleted at the end of their retention."""
     checkpoints: int
-    """Checked checkpoints."""
+    """Number of checked checkpoints."""
     problems: list[LedgerProblem]
     has_more_problems: bool
 
 
 class LedgerCheckpoint(AnswerModel):
     size: int
-    """Leaves that it covers."""
+    """Number of leaves that it covers."""
     root: str
     """SHA-256, base64url without padding."""
     at: str
     jws: str
-    """Signed by a record key; `typ` is `ledger-checkpoint+jwt`."""
+    """JWS by a record key; `typ` is `ledger-checkpoint+jwt`."""
 
 
 class LedgerCheckpointLine(LedgerCheckpoint):
@@ -2365,7 +2371,7 @@ class LedgerConsistencyProof(AnswerModel):
     from_: LedgerTree = Field(alias="from")
     to: LedgerTree
     proof: list[str]
-    """RFC 6962 2.1.2."""
+    """Proof of RFC 6962 2.1.2."""
 
 
 class LedgerEndLine(AnswerModel):
@@ -2401,15 +2407,15 @@ class LedgerInclusionProof(AnswerModel):
     entry_hash: str
     """SHA-256, base64url without padding."""
     leaf_hash: str
-    """SHA-256 of 0x00 and the entry_hash."""
+    """SHA-256 of 0x00 and `entry_hash`."""
     position: int
     size: int
     root: str
     """SHA-256, base64url without padding."""
     proof: list[str]
-    """RFC 6962 2.1.1, from the neighbour of the leaf to the top."""
+    """Proof of RFC 6962 2.1.1, from the neighbour of the leaf to the top."""
     checkpoint: LedgerCheckpoint | None
-    """null: none has exactly this size."""
+    """Checkpoint of exactly this size; null: there is none."""
 
 
 class LedgerLeafLine(AnswerModel):
@@ -2443,9 +2449,9 @@ class Mandate(AnswerModel):
     mandate_id: str
     parent_id: str | None
     ancestors: list[str]
-    """Root first."""
+    """Ancestors, root first."""
     status: literals.MandateStatus | str
-    """With its ancestors: the worst of them counts for all of their children."""
+    """Status with the ancestors: the worst status of any ancestor applies to all descendants."""
     status_of: str
     """The mandate or the ancestor that has this status."""
     principal: str
@@ -2456,17 +2462,17 @@ class Mandate(AnswerModel):
     payload_pointers: MandatePayloadPointers
     budget: MandateBudget | None
     remaining: str | None
-    """What the budgets of the mandate and of all ancestors leave; null without any."""
+    """Remainder of the budgets of the mandate and of all ancestors; null without any budget."""
     not_before: str | None
     instruments: list[str] | None
-    """null: any."""
+    """Payment instruments; null: any."""
     expires_at: str
     heartbeat: MandateHeartbeat | None
     revoked_at: str | None
     revoked_by: Actor | None
     revoked_reason: str | None
     version: int
-    """Counts the changes of what can be changed by `PATCH`. It is in the `ETag`."""
+    """Counts the changes made by `PATCH`. The `ETag` has it."""
     created_by: Actor
     created_at: str
     updated_at: str
@@ -2480,15 +2486,15 @@ class MandateBudget(AnswerModel):
     period_start: str
     """The calendar date, in the mandate's time zone, on which the current period began."""
     period_end: str | None
-    """On which the next one begins; null of a total."""
+    """Date on which the next period begins; null for a total."""
     spent: str
     """A decimal number."""
     remaining: str
     """A decimal number."""
     max_count: int | None
-    """Executions in one period; null: any number."""
+    """Most executions in one period; null: any number."""
     count: int
-    """Executions in the current period, without those that were given back."""
+    """Executions in the current period, except executions that were given back."""
 
 
 class MandateConstraints(AnswerModel):
@@ -2507,19 +2513,19 @@ class MandateDailySpend(AnswerModel):
     from_: str = Field(alias="from")
     to: str
     days: list[MandateSpendDay]
-    """The oldest first, without those on which nothing was charged."""
+    """Days with a charge, oldest first."""
 
 
 class MandateDetail(AnswerModel):
-    """With a reason of the mandate: which of its limits refuses."""
+    """Set with a reason of the mandate: the limit that refuses."""
 
     constraint: literals.MandateConstraintName | str
     expected: Any
-    """What the mandate says."""
+    """Limit in the mandate."""
     actual: Any
-    """What the action has; null: nothing, or nothing readable."""
+    """Value in the action; null: absent or not readable."""
     remaining: str | None = None
-    """With `budget`: what is left of it."""
+    """Set with `budget`: the remainder of the budget."""
     mandate_id: str
     """The level that refuses: the mandate or one of its ancestors."""
 
@@ -2529,9 +2535,9 @@ class MandateHeartbeat(AnswerModel):
     reactivation_window_seconds: int
     last_check_in_at: str
     next_check_in_by: str
-    """After it the mandate is suspended."""
+    """Deadline of the next check-in; after it the mandate is suspended."""
     lapses_at: str
-    """After it no check-in makes it active again."""
+    """Deadline of the last possible check-in; after it the mandate stays lapsed."""
 
 
 class MandateList(AnswerModel):
@@ -2555,29 +2561,29 @@ class MandatePayloadPointers(AnswerModel):
 class MandateSpend(AnswerModel):
     mandate_id: str
     period_start: str | None
-    """Of the budget; null where the mandate has none."""
+    """Start of the budget’s period; null where the mandate has no budget."""
     currency: str | None
     executions: int
     charged: str
-    """A decimal, exact."""
+    """Exact decimal number."""
     released: str
-    """Given back, as the action failed or did not run."""
+    """Amount given back because the action failed or did not run."""
     spent: str
     """`charged` less `released`."""
 
 
 class MandateSpendDay(AnswerModel):
     date: str
-    """In UTC."""
+    """Day in UTC."""
     currency: str
     executions: int
-    """Without those that were given back."""
+    """Number of executions, except executions that were given back."""
     committed: str
-    """Charged for actions that succeeded, or whose outcome can not be reported any more."""
+    """Amount charged for actions that succeeded, or whose outcome can not be reported any more."""
     reserved: str
-    """Charged for actions whose outcome was not reported yet."""
+    """Amount charged for actions whose outcome was not reported yet."""
     released: str
-    """Given back, as the action failed or did not run."""
+    """Amount given back because the action failed or did not run."""
 
 
 class MandateSpendList(AnswerModel):
@@ -2592,19 +2598,19 @@ class MandateSpendList(AnswerModel):
 
 class MandateWindow(AnswerModel):
     weekdays: list[int] | None = None
-    """ISO 8601: 1 is Monday. Every day when absent."""
+    """Weekdays of ISO 8601: 1 is Monday. Every day when absent."""
     from_: str | None = Field(default=None, alias="from")
-    """Inclusive."""
+    """Start, inclusive."""
     to: str | None = None
-    """Exclusive, and after `from`."""
+    """End, exclusive, and after `from`."""
 
 
 class MaskRule(AnswerModel):
     layers: list[int] | None = None
     label_pattern: str | None = None
-    """RE2, found anywhere in the label."""
+    """RE2 pattern, which matches anywhere in the label."""
     top_influence: int | None = None
-    """So many of the most influential neurons."""
+    """Number of the most influential neurons to mask."""
 
 
 class MeanShift(AnswerModel):
@@ -2627,9 +2633,9 @@ class MediaDetails(Media):
     uploaded_at: str
     """When the same bytes were last uploaded."""
     claim_ids: list[str]
-    """The claims whose captures show it, newest first."""
+    """Claims whose captures show the media, newest first."""
     has_more_claims: bool
-    """More than 100 claims show it."""
+    """true: more than 100 claims show the media."""
 
 
 class MissingApprovals(AnswerModel):
@@ -2640,12 +2646,12 @@ class MissingApprovals(AnswerModel):
 class Model(AnswerModel):
     model: str
     default: bool
-    """Requests that name no model use it."""
+    """true: requests that name no model use this model."""
     embedded: bool
-    """It comes with the service."""
+    """true: the model comes with the service."""
     backend: literals.ModelBackend | str
     usable: bool
-    """false: its file can not be loaded."""
+    """false: the file can not be loaded."""
     capabilities: ModelCapabilities
     version: ModelVersion | None
     probe_set: CanaryProbeSet | None
@@ -2654,13 +2660,13 @@ class Model(AnswerModel):
 class ModelCapabilities(AnswerModel):
     generate: bool
     activations: bool
-    """The logit lens and other internals."""
+    """true: the logit lens and other internals are available."""
     attribution: literals.AttributionCapability | str
     canary: literals.CanaryCapability | str
     """none: `canary_set` is refused."""
     intervene: bool
     deterministic: bool
-    """The same request gives the same tokens and readings."""
+    """true: the same request gives the same tokens and readings."""
 
 
 class ModelList(AnswerModel):
@@ -2676,7 +2682,7 @@ class ModelList(AnswerModel):
 class ModelToolCall(AnswerModel):
     name: str
     arguments: str
-    """As the model made them."""
+    """Arguments as the model wrote them."""
 
 
 class ModelVersion(AnswerModel):
@@ -2686,25 +2692,25 @@ class ModelVersion(AnswerModel):
     layers: int
     width: int
     mlp: int
-    """Neurons of each layer."""
+    """Number of neurons of each layer."""
     vocabulary: int
     context_tokens: int
-    """The longest text, prompt and completion together."""
+    """Longest text in tokens, prompt and completion together."""
     chat: bool
-    """It takes `messages`; otherwise `prompt` only."""
+    """true: the model takes `messages`; false: `prompt` only."""
 
 
 class MonthUse(AnswerModel):
     month: str
-    """In UTC, such as 2026-11."""
+    """Month in UTC, such as 2026-11."""
     environment: Literal["live"] | str
     """The sandbox is not metered."""
     resets_at: str
     """When the next month begins."""
     used: int
-    """Negative where more was given back than counted."""
+    """Operations of the month; negative when more were given back than counted."""
     cap: int | None
-    """Of the current plan; null for a month that has ended."""
+    """Cap of the current plan; null for a month that has ended."""
     is_hard_cap: bool | None
     remaining: int | None
     percent: int | float | None
@@ -2718,7 +2724,7 @@ class NextTokenDivergence(AnswerModel):
 
 
 class Observation(AnswerModel):
-    """What was seen beside the factors."""
+    """A further observation beside the factors."""
 
     code: str
     evidence: FactorEvidence
@@ -2728,7 +2734,7 @@ class OfferedPlan(AnswerModel):
     plan: literals.Plan | str
     limits: PlanLimits
     change: literals.PlanChange | str
-    """Who can change to it: the owner, to a smaller plan; the operator of the service, to a larger one."""
+    """Who can change to this plan: the owner to a smaller plan, the operator of the service to a larger plan."""
 
 
 class OldestApproval(AnswerModel):
@@ -2739,7 +2745,7 @@ class OldestApproval(AnswerModel):
 class OperationUse(AnswerModel):
     operation: literals.MeteredOperation | str
     units: int
-    """Negative where more was given back than counted."""
+    """Operations of the month; negative when more were given back than counted."""
     days: list[UsageDay]
 
 
@@ -2758,34 +2764,34 @@ class Overview(AnswerModel):
     keys: OverviewKeys | None
     usage: OverviewUsage | None
     not_readable: list[literals.OverviewPart | str]
-    """The parts that are null, as the caller may not read what they count."""
+    """Parts that are null, because the caller may not read their rows."""
 
 
 class OverviewAgents(AnswerModel):
     suspended: CappedCount
-    """By a person or a key."""
+    """Agents that a person or a key suspended."""
     held_by_lock: CappedCount
 
 
 class OverviewApprovals(AnswerModel):
     awaiting: CappedCount
-    """For a user: what `GET /v1/approvals?awaiting=me` lists. For a key: pending."""
+    """For a user: number of approvals that `GET /v1/approvals?awaiting=me` lists. For a key: pending approvals."""
 
 
 class OverviewBatchWork(AnswerModel):
     running_batches: CappedCount
-    """Batches with a line that waits or is in work. It looks at the first thousand lines of both."""
+    """Batches with a line that waits or runs, among the first thousand lines of each."""
     failed_jobs: CappedCount
-    """Jobs that ended without a result. They go on when they are retried."""
+    """Jobs that ended without a result. A retry continues them."""
 
 
 class OverviewCases(AnswerModel):
     unassigned: CappedCount
-    """Open, without an assignee."""
+    """Open cases without an assignee."""
     mine: CappedCount | None
-    """Open, assigned to the caller. null: the caller is a key."""
+    """Open cases of the caller; null: the caller is a key."""
     overdue: CappedCount
-    """Open, and past the due date."""
+    """Open cases past their due date."""
 
 
 class OverviewDevices(AnswerModel):
@@ -2818,15 +2824,15 @@ class OverviewTraces(AnswerModel):
 
 class OverviewUsage(AnswerModel):
     notice: literals.AccountNoticeKind | str | None
-    """The latest of this month; null: none yet."""
+    """Latest notice of this month; null: none yet."""
 
 
 class OverviewWebhooks(AnswerModel):
     failing_endpoints: CappedCount
-    """Enabled, and deliveries wait as the last ones failed."""
+    """Enabled endpoints whose deliveries wait because the last ones failed."""
     disabled_endpoints: CappedCount
     failed_deliveries: CappedCount
-    """Deliveries that are not tried again by themselves."""
+    """Deliveries that are not retried automatically."""
 
 
 class P256PublicKey(AnswerModel):
@@ -2865,12 +2871,12 @@ class PacketAttestationSubmission(AnswerModel):
 class PacketAttestationKey(AnswerModel):
     source: Literal["certificate", "device"] | str
     spki: str
-    """base64 of DER."""
+    """Public key as base64 of DER."""
 
 
 class PacketAttestationCertificatesChain(AnswerModel):
     der: str
-    """base64 of DER."""
+    """Certificate as base64 of DER."""
     subject: str
     issuer: str
     serial: str
@@ -2882,7 +2888,7 @@ class PacketAttestationCertificatesChain(AnswerModel):
 
 class PacketAttestationCertificates(AnswerModel):
     source: Literal["submission", "device", "none"] | str
-    """device: none was sent, these are enrolled."""
+    """device: no certificates were sent, and these are the enrolled ones."""
     chain: list[PacketAttestationCertificatesChain]
 
 
@@ -2903,7 +2909,7 @@ class PacketAttestationResult(AnswerModel):
     advisory_factors: list[AdvisoryFactor]
     result_jws: str
     signing_key_revoked: KeyRevocation | None = None
-    """Of the key that signed `result_jws`."""
+    """Revocation of the key that signed `result_jws`."""
 
 
 class PacketAttestationEarlierResults(AnswerModel):
@@ -2925,24 +2931,24 @@ class PacketAttestation(AnswerModel):
     accepted_at: str
     evaluated_at: str | None
     erased_at: str | None
-    """When its media and positions were erased."""
+    """When the media and positions were erased."""
     media: PacketAttestationMedia
     submission: PacketAttestationSubmission
-    """As it was sent; after an erasure, what is left."""
+    """Submission as sent; after an erasure, the remaining members."""
     bundle_sha256: str | None
-    """base64url SHA-256 of the canonical bundle (RFC 8785), as the signed result has it."""
+    """base64url SHA-256 of the canonical bundle (RFC 8785), as in the signed result."""
     key: PacketAttestationKey | None
     """The key that checks the bundle’s signature."""
     certificates: PacketAttestationCertificates
     distance: PacketAttestationDistance | None
-    """From the position of the bundle to where the loss was: of the claim’s first-stated place and this submission’s
-    own, the farther.
+    """Distance from the position of the bundle to the place of the loss. The claim’s first-stated place or the place
+    of this submission counts, whichever is farther.
     """
     result: PacketAttestationResult | None
     found_later: list[Observation]
-    """Found after the result was signed: the same or a similar picture in other claims."""
+    """Findings after the result was signed: the same or a similar picture in other claims."""
     earlier_results: list[PacketAttestationEarlierResults]
-    """Results that later ones replaced, oldest first: the five newest of them."""
+    """The five newest results that later results replaced, oldest first."""
     failure: str | None
 
 
@@ -2951,26 +2957,26 @@ class PacketCase(AnswerModel):
     claim_id: str
     status: literals.CaseStatus | str
     reason_code: literals.CaseReason | str | None
-    """Of the last transition."""
+    """Reason of the last transition."""
     assignee: str | None
     """The `user_id` of a member, or the label that an API key gave."""
     priority: literals.CasePriority | str
     version: int
-    """One more with each entry of the history."""
+    """Grows by one with each entry of the history."""
     created_at: str
     updated_at: str
     closed_at: str | None
     fraud_suspected_by: str | None
-    """The first who named suspected_fraud."""
+    """First person who named suspected_fraud."""
     history: list[PacketCaseEntry]
     """Oldest first."""
     history_omitted: int
-    """Entries before the first that is here."""
+    """Number of earlier entries that are left out."""
 
 
 class PacketCaseEntry(AnswerModel):
     version: int
-    """Of the case, which this entry made."""
+    """Version of the case that this entry created."""
     kind: literals.CaseEntryKind | str
     at: str
     from_: literals.CaseStatus | str | None = Field(alias="from")
@@ -2982,10 +2988,12 @@ class PacketCaseEntry(AnswerModel):
     changes: list[CaseChange]
     via: literals.PacketEntryVia | str
     actor: str | None
-    """With an API key as the caller stated it, with a session its user; null for the service itself."""
+    """Who acted. With an API key, the name that the caller stated; with a session, its user; null for the service
+    itself.
+    """
     api_key_id: str | None
     note_withheld: bool
-    """There is a note; the key has no scope escalate."""
+    """true: there is a note, which a key without the scope escalate does not see."""
 
 
 class PacketClaim(AnswerModel):
@@ -3014,7 +3022,7 @@ class PacketDevice(AnswerModel):
     spki_sha256: str
     enrolled_at: str
     expires_at: str
-    """When its certificate expires: from then on it counts as not enrolled."""
+    """When the certificate expires. From then on the device counts as not enrolled."""
     revoked_at: str | None
     revoke_effective_at: str | None
     revoke_reason: str | None
@@ -3029,7 +3037,7 @@ class PasskeyChallenge(AnswerModel):
     """
     expires_at: str
     options: PasskeyRequestOptions
-    """For PublicKeyCredential.parseRequestOptionsFromJSON, and then navigator.credentials.get."""
+    """Options for PublicKeyCredential.parseRequestOptionsFromJSON, and then navigator.credentials.get."""
 
 
 class PasskeyDescriptor(AnswerModel):
@@ -3043,7 +3051,7 @@ class PasskeyRequestOptions(AnswerModel):
     rpId: str
     timeout: int
     allowCredentials: list[PasskeyDescriptor]
-    """Empty: browsers offer the passkeys that they know."""
+    """Allowed passkeys; empty: browsers offer the passkeys that they know."""
     userVerification: Literal["required"] | str
 
 
@@ -3054,7 +3062,7 @@ class PemCertificate(Certificate):
 class PendingDeliveries(AnswerModel):
     count: int
     is_exact: bool
-    """false: there are more than `count`, and there may be older ones."""
+    """false: there are more deliveries than `count`, and there may be older ones."""
     oldest_created_at: str | None
 
 
@@ -3064,14 +3072,14 @@ class PingData(AnswerModel):
 
 class PingEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["ping"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: PingData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -3082,13 +3090,13 @@ class PlanLimits(AnswerModel):
     monthly_operations: int
     """Metered operations of the live environment in a month (UTC)."""
     is_hard_cap: bool
-    """Beyond them `monthly_cap_exceeded` is answered; otherwise there are notices only."""
+    """true: requests beyond the number are refused with `monthly_cap_exceeded`; false: there are notices only."""
     retention_days: int
 
 
 class PolicyVersion(AnswerModel):
     version: int
-    """0: the defaults, before anything was set."""
+    """Version; 0: the defaults, before a change."""
     digest: str
     """SHA-256 of the canonical JSON (RFC 8785) of the document, hex."""
     changed_at: str | None
@@ -3102,55 +3110,59 @@ class PolicyVersion(AnswerModel):
 class Policy(PolicyVersion):
     document: PolicyDocument
     builtin_rules: list[BuiltinPolicyRule]
-    """What `default_rules` come to, written as rules."""
+    """The effect of `default_rules`, written as rules."""
 
 
 class PolicyAnalysis(AnswerModel):
     findings: list[PolicyFinding]
     complete: bool
-    """false: more than 500 findings, or too many rules of too many cases to compare all."""
+    """false: there are more than 500 findings, or too many cases of rules to compare all."""
 
 
 class PolicyApprovalRequirement(AnswerModel):
     min_approvals: int | None = None
     """Default: `1`."""
     roles: list[literals.ApproverRole | str] | None = None
-    """Each of the approving people has one of these. Default: all three."""
+    """Roles; each approving person has one of them. Default: all three."""
     ttl_seconds: int | None = None
     """Default: `3600`."""
     require_passkey: bool | None = None
-    """Each of them signs the action with a passkey. Default: `false`."""
+    """Each approving person signs the action with a passkey. Default: `false`."""
 
 
 class PolicyApprovals(AnswerModel):
     require_human_session: bool | None = None
-    """API keys decide no approvals, only people who are signed in; earlier votes of keys do not count. Default: true
+    """Only signed-in people decide approvals, and API keys do not; earlier votes of keys do not count. Default: true
     in live, false in sandbox.
     """
     separation_of_duties: bool | None = None
-    """Who asked for the action, and the owner of the agent, can not decide it. Default: true in an account with two or
-    more members.
+    """The person who asked for the action, and the owner of the agent, can not decide it. Default: true in an account
+    with two or more members.
     """
 
 
 class PolicyCanaryRequirement(AnswerModel):
     set: str
     families: list[str] | None = None
-    """Default: every family of the set."""
+    """Families to read. Default: every family of the set."""
     mode: literals.CanaryMode | str
     max_age_s: int | None = None
     source: Literal["inference"] | str | None = None
-    """Only a traced inference of the agent itself satisfies it, and no `inference_input` that a model read."""
+    """Only a traced inference of the agent itself satisfies the condition; an `inference_input` does not."""
 
 
 class PolicyCondition(AnswerModel):
     all: list[PolicyCondition] | PolicyQuantifier | None = None
-    """A list: every condition holds. An object: every element of a list meets its condition. Empty: always."""
+    """A list holds when every condition holds. An object holds when every element of a list meets its condition. An
+    empty list always holds.
+    """
     any: list[PolicyCondition] | PolicyQuantifier | None = None
-    """A list: a condition holds. An object: an element of a list meets its condition. Empty: never."""
+    """A list holds when any condition holds. An object holds when any element of a list meets its condition. An empty
+    list never holds.
+    """
     not_: PolicyCondition | None = Field(default=None, alias="not")
     field: str | None = None
-    """What is compared, such as `context.transaction_amount`. A name that does not exist is refused."""
+    """Field to compare, such as `context.transaction_amount`. A name that does not exist is refused."""
     op: literals.PolicyOperator | str | None = None
     value: str | int | float | bool | list[str | int | float | bool] | None = None
     timezone: str | None = None
@@ -3161,11 +3173,13 @@ class PolicyDefaultRules(AnswerModel):
     biometric_flag: bool | None = None
     """`context.require_biometric` requires a token that is bound to a biometric. Default: `true`."""
     hardware_above: int | float | str | None = None
-    """A transaction amount strictly above requires a hardware-attested device. null: none does. Default: `500`."""
+    """A transaction amount strictly above this value requires a hardware-attested device. null: no amount does.
+    Default: `500`.
+    """
 
 
 class PolicyDocument(AnswerModel):
-    """Its digest covers the names of its members. A name that is not known here is refused."""
+    """The digest covers the names of the members. An unknown name is refused."""
 
     name: str | None = None
     """Default: `default`."""
@@ -3174,7 +3188,7 @@ class PolicyDocument(AnswerModel):
     approvals: PolicyApprovals | None = None
     require_bindings: bool | None = None
     """Verify has to name the agent session, the device, the audience and the context evidence that the token is bound
-    to: what is left out is answered as if it differed. Default: false.
+    to: an absent binding is answered as if it differed. Default: false.
     """
     rules: list[PolicyRule] | None = None
     """Default: `[]`."""
@@ -3202,11 +3216,11 @@ class PolicyNeed(AnswerModel):
 
 class PolicyQuantifier(AnswerModel):
     in_: str = Field(alias="in")
-    """The list, such as `action_payload.items`. Any other value is an error."""
+    """Field with the list, such as `action_payload.items`. A value of another type is an error."""
     as_: str = Field(alias="as")
-    """What fields in `when` call an element: with `item` they are `item` itself and `item.sku`."""
+    """Name of an element in the fields of `when`: with `item`, the fields are `item` itself and `item.sku`."""
     when: PolicyCondition
-    """What the element must meet. Fields of the policy may stand here too."""
+    """Condition that the element must meet. It may use fields of the policy too."""
 
 
 class PolicyRefusal(AnswerModel):
@@ -3231,17 +3245,19 @@ class ReplayedDecisionList(AnswerModel):
 
 class PolicyReplay(ReplayedDecisionList):
     looked: int
-    """Decisions that this page has examined, oldest first."""
+    """Number of decisions that this page has examined, oldest first."""
     looked_to: str | None
-    """When the last of them was made."""
+    """Time of the last examined decision."""
     would_change: int
-    """All are in `data`."""
+    """Number of decisions that would change: all are in `data`."""
     unaffected: int
-    """Refused before the policy was asked, or while the account was stopped."""
+    """Decisions that were refused before the policy was evaluated, or while the account was stopped."""
     unknown: int
-    """The document needs an answer that was not asked for then, or no facts were recorded."""
+    """Decisions without a result: the document needs an answer that was not requested at that time, or no facts were
+    recorded.
+    """
     rules: list[ReplayedRule]
-    """Decisions that each rule refused then, and refuses under the document that was sent."""
+    """Decisions that each rule refused, and would refuse under the document in the request."""
 
 
 class PolicyRequirement(AnswerModel):
@@ -3252,30 +3268,30 @@ class PolicyRequirement(AnswerModel):
     """The device is hardware-attested: its tier is tee or higher."""
     min_tier: literals.HardwareTier | str | None = None
     canary: PolicyCanaryRequirement | None = None
-    """Without a reading `strict` refuses and `best_effort` does not."""
+    """Requires a canary reading. Without a reading, `strict` refuses and `best_effort` does not."""
     webhook: PolicyWebhookRequirement | None = None
     approval: PolicyApprovalRequirement | None = None
-    """That many people approve the action before it may run."""
+    """Requires that people approve the action before it may run."""
 
 
 class PolicyRule(AnswerModel):
     id: str
     description: str | None = None
     priority: int | None = None
-    """Lower comes first. Default: `100`."""
+    """Priority; the lower number comes first. Default: `100`."""
     enabled: bool | None = None
     """Default: `true`."""
     shadow: bool | None = None
-    """Evaluated and reported, never deciding. Default: `false`."""
+    """true: the rule is evaluated and reported, and never decides. Default: `false`."""
     when: PolicyCondition | None = None
-    """Default: always."""
+    """Condition of the rule. Default: always."""
     on_missing: Literal["match"] | str | None = None
-    """For deny rules: a missing field counts for the match. Otherwise its comparison is false, and in a deny rule that
-    of `ne` and `not_in` true.
+    """For deny rules: a missing field counts as a match. When absent, a comparison with a missing field is false; in a
+    deny rule, `ne` and `not_in` are true.
     """
     require: PolicyRequirement
     reason: str | None = None
-    """Answered in place of the code of the requirement, as written."""
+    """Reason that is answered in place of the code of the requirement."""
 
 
 class PolicyRuleResult(AnswerModel):
@@ -3285,7 +3301,7 @@ class PolicyRuleResult(AnswerModel):
     met: bool
     shadow: bool
     error: str | None = None
-    """The condition met a value of the wrong type, or names no field: matched and unmet."""
+    """The condition met a value of the wrong type, or names no field: the rule counts as matched and unmet."""
     note: str | None = None
 
 
@@ -3303,38 +3319,38 @@ class PolicyShadowReport(ShadowRuleList):
     from_: str = Field(alias="from")
     to: str
     looked: int
-    """Decisions that this page has examined, oldest first."""
+    """Number of decisions that this page has examined, oldest first."""
     looked_to: str | None
-    """When the last of them was made."""
+    """Time of the last examined decision."""
 
 
 class PolicySimulation(AnswerModel):
     policy_version: int | None
-    """null: the document that was sent."""
+    """Version of the policy; null: the document in the request."""
     would_be_valid: bool
     reason: str | None
-    """The first refusal; policy_webhook_pending where it waits for a webhook."""
+    """Reason of the first refusal; policy_webhook_pending where the result waits for a webhook."""
     matched_rule_id: str | None
     refusals: list[PolicyRefusal]
-    """In the published order."""
+    """Refusals in the published order."""
     results: list[PolicyRuleResult]
-    """Of every enabled rule, by priority and id."""
+    """Results of every enabled rule, by priority and id."""
     shadow: list[PolicyRuleResult]
     needs: list[PolicyNeed]
-    """What verify would ask before it answers."""
+    """Questions that verify would ask before it answers."""
 
 
 class PolicyValidation(AnswerModel):
     valid: bool
     errors: list[FieldError]
     findings: list[PolicyFinding]
-    """Deny rules of a valid document that a missing field turns off. analyze finds these and more."""
+    """Deny rules of a valid document that a missing field turns off. `analyze` finds these and more."""
 
 
 class PolicyVersionSummary(PolicyVersion):
     name: str
     rules: int
-    """How many."""
+    """Number of rules."""
 
 
 class PolicyVersionSummaryList(AnswerModel):
@@ -3355,10 +3371,10 @@ class PolicyWebhookRequirement(AnswerModel):
 
 class PolicyWebhookSecret(AnswerModel):
     rotated_at: str | None
-    """null: there is no secret yet, and webhook rules deny."""
+    """Time of the last rotation; null: there is no secret yet, and webhook rules deny."""
     rotated_by: Actor | None
     previous_expires_at: str | None
-    """Until when the secret before this one signs as well; null when there is none."""
+    """When the previous secret stops signing; null when there is none."""
 
 
 class Position(AnswerModel):
@@ -3368,7 +3384,7 @@ class Position(AnswerModel):
 
 class PreviewedAgent(AnswerModel):
     agent_id: str | None
-    """null: requests that named no agent."""
+    """Agent; null: requests that named no agent."""
     refused: int
     """Checks that would have been refused, and inferences that would have been withheld."""
     locks: int
@@ -3382,7 +3398,7 @@ class PreviewedFamily(AnswerModel):
     locks: int
     """Sessions and agents that would have been locked."""
     uncounted: int
-    """It tripped and does not count: its probe is experimental."""
+    """true: the family tripped and does not count, because its probe is experimental."""
 
 
 class PreviewedReason(AnswerModel):
@@ -3397,17 +3413,17 @@ class PreviewedRequests(AnswerModel):
 
 class ReasonCode(AnswerModel):
     code: str
-    """It never changes its meaning. New ones are added."""
+    """Code; it never changes its meaning. New codes are added."""
     places: list[literals.ReasonPlace | str]
-    """Where it appears. verify: the `reason` of a verification; clinician_order: an order of a clinician; factor: a
-    risk factor, which adds points; advisory: a finding that never does; case: the reason of a case; finish_reason:
-    of a completion; ledger: an entry of the decision ledger.
+    """Places where the code appears. verify: the `reason` of a verification; clinician_order: an order of a clinician;
+    factor: a risk factor, which adds points; advisory: a finding that never does; case: the reason of a case;
+    finish_reason: the end of a completion; ledger: an entry of the decision ledger.
     """
     meaning: str
     points: int | None
-    """What a factor adds to the risk score; null: nothing."""
+    """Points that a factor adds to the risk score; null: none."""
     remedy: str
-    """What to do about it."""
+    """What to do about the code."""
 
 
 class ReasonCodeList(AnswerModel):
@@ -3421,7 +3437,7 @@ class ReasonCodeList(AnswerModel):
 
 
 class RecordedPolicyAnswer(AnswerModel):
-    """What verify answered then."""
+    """What verify answered at the time."""
 
     valid: bool
     reason: str | None
@@ -3439,22 +3455,22 @@ class Reevaluation(AnswerModel):
     policy_version: int | None = None
     media_sha256: str | None = None
     status: literals.WorkStatus | str
-    """succeeded: every attestation that it affects was re-evaluated, or counts as failed."""
+    """succeeded: every affected attestation was re-evaluated, or counts as failed."""
     failure: ReevaluationFailure | None
-    """With `failed`: `attempts_exhausted`. The search ended, and an operator can start it again."""
+    """Set with `failed`: `attempts_exhausted`. The search ended, and an operator can start it again."""
     searched_at: str | None
-    """When all affected attestations were found; null while they are searched, and `touched` grows."""
+    """When all affected attestations were found; null while the search runs and `touched` grows."""
     looked: int
-    """Attestations examined so far."""
+    """Number of attestations examined so far."""
     touched: int
-    """Those of them that are re-evaluated: the sum of the five below."""
+    """Number of attestations that are re-evaluated: the sum of the following five."""
     pending: int
     changed: int
     unchanged: int
     skipped: int
-    """Neither the facts nor the media are stored any more."""
+    """Attestations whose facts and media are no longer stored."""
     failed: int
-    """Not tried again automatically: an operator can redrive them."""
+    """Attestations that are not retried automatically: an operator can redrive them."""
     created_at: str
     finished_at: str | None
 
@@ -3482,7 +3498,7 @@ class RefreshedLine(AnswerModel):
 
 class RejectedLine(AnswerModel):
     line: int
-    """From 1: lines of NDJSON as an editor counts them, blank ones too; elements of an array."""
+    """Number from 1: a line of NDJSON as an editor counts it, blank lines included, or an element of an array."""
     errors: list[FieldError]
 
 
@@ -3519,11 +3535,11 @@ class RejudgedClaimList(AnswerModel):
 
 class ReplacedResult(AnswerModel):
     number: int
-    """From 1, the first result."""
+    """Number of the result; 1 is the first."""
     evaluated_at: str
     replaced_at: str
     replaced_for: list[str]
-    """The re-evaluations that replaced it."""
+    """Re-evaluations that replaced the result."""
     risk_status: literals.RiskStatus | str
     risk_score: int
     provenance_status: literals.ProvenanceStatus | str
@@ -3532,7 +3548,7 @@ class ReplacedResult(AnswerModel):
     policy_version: int | None
     result_jws: str
     signing_key_revoked: KeyRevocation | None = None
-    """Of the key that signed `result_jws`."""
+    """Revocation of the key that signed `result_jws`."""
 
 
 class ReplacedResultList(AnswerModel):
@@ -3582,7 +3598,7 @@ class Revocation(AnswerModel):
     reason: str
     revoked_by: Actor
     tokens_revoked: int
-    """Unexpired tokens that ended with it."""
+    """Number of unexpired tokens that the revocation ended."""
     created_at: str
     expires_at: str | None
 
@@ -3615,7 +3631,7 @@ class RiskHistogram(AnswerModel):
 
 class RiskPolicy(AnswerModel):
     version: int
-    """0: the defaults, before anything was set."""
+    """Version; 0: the defaults, before a change."""
     digest: str
     """SHA-256 of the canonical JSON (RFC 8785) of the document, hex."""
     changed_at: str | None
@@ -3627,26 +3643,28 @@ class RiskPolicy(AnswerModel):
 
 class RiskPolicyDocument(AnswerModel):
     require_attestation: bool
-    """A photo without a signed bundle is noted."""
+    """true: a photo without a signed bundle is noted."""
     require_biometric: bool
-    """A capture that no biometric gated is noted."""
+    """true: a capture that no biometric gated is noted."""
     require_gps: bool
-    """A capture without a GPS fix is noted."""
+    """true: a capture without a GPS fix is noted."""
     require_session_nonce: bool | None = None
-    """A bundle without a nonce raises session_nonce_mismatch, as it always does for video. Default: `false`."""
+    """true: a bundle without a nonce raises session_nonce_mismatch, as it always does for video. Default: `false`."""
     thresholds: RiskThresholds
-    """From which score on a claim is for review, and from which on it has failed."""
+    """Least score of a claim for review, and least score of a failed claim."""
     geofence_m: int | float
-    """How many metres a capture may be away from the loss, less its own accuracy."""
+    """Metres that a capture may be away from the loss, less its own accuracy."""
 
 
 class RiskPolicyDryRun(RejudgedClaimList):
     looked: int
-    """Claims that this page has examined."""
+    """Number of claims that this page has examined."""
     would_change: int
-    """Those of them that would change: all are in `data`."""
+    """Number of claims that would change: all are in `data`."""
     unknown: int
-    """Those of them that can’t be told without judging them again: judged by older rules, or very many captures."""
+    """Number of claims without a result, because they need a new evaluation: older rules judged them, or they have
+    very many captures.
+    """
 
 
 class RiskPolicyList(AnswerModel):
@@ -3705,24 +3723,24 @@ class Schedule(AnswerModel):
     occurrences: int
     consume_missed: bool
     used: int
-    """Occurrences that are used; with `consume_missed` those that were missed too."""
+    """Number of used occurrences; with `consume_missed`, missed occurrences are included."""
     remaining: int
     current_cycle: CurrentScheduleCycle | None
-    """Its window may have closed. null: the first has not begun."""
+    """Current cycle, whose window may have closed; null: the first cycle has not begun."""
     next_cycle: ScheduleCycle | None
-    """The first that can be executed, now or later, unless the schedule stays paused. null: none."""
+    """First cycle that can be executed, now or later, unless the schedule stays paused; null: none."""
     last_execution: ScheduleExecution | None
     created_by: Actor
     created_at: str
     status_changed_by: Actor | None
-    """Who paused, resumed or cancelled it last."""
+    """Who last paused, resumed or cancelled the schedule."""
     status_changed_at: str | None
 
 
 class ScheduleAmount(AnswerModel):
     type: literals.ScheduleAmountType | str
     value: str
-    """Decimal."""
+    """Decimal amount."""
     currency: str
 
 
@@ -3746,7 +3764,7 @@ class SchedulePreview(AnswerModel):
     schedule_id: str
     status: literals.ScheduleStatus | str
     cycles: list[ScheduleCycle]
-    """At most 24, and at most those that remain."""
+    """Cycles: at most 24, and at most the remaining ones."""
 
 
 class ScoreBins(AnswerModel):
@@ -3759,28 +3777,28 @@ class Screening(AnswerModel):
     screening_id: str
     status: literals.WorkStatus | str
     failure: ScreeningFailure | None
-    """Why there is no score; null when there is one, or none yet."""
+    """Why there is no score; null when there is a score, or the screening has not ended."""
     claim_id: str | None
     screening_batch_id: str | None
     batch_line: int | None
     media_id: str
     media_sha256: str
     genai_score: int | float | None
-    """0 to 1; null unless the detector said it."""
+    """Score from 0 to 1; null when the detector gave none."""
     deepfake_score: int | float | None
-    """0 to 1; null unless the detector said it."""
+    """Score from 0 to 1; null when the detector gave none."""
     models: list[GeneratorScore]
-    """Of single generators, highest first."""
+    """Scores of single generators, highest first."""
     review_recommended: bool | None
     """A score is at or above `review`; null without a score."""
     factors: list[AdvisoryFactor]
-    """Advisory: they never count toward a risk score."""
+    """Advisory factors, which never count toward a risk score."""
     observations: list[Observation]
     """What the file itself declares about how it was made; not a score."""
     detector: ScreeningDetector | None
     """The detector that was asked, and the thresholds of the account at that time."""
     is_cached: bool
-    """The score is of an earlier screening of the same bytes."""
+    """true: the score is from an earlier screening of the same bytes."""
     created_at: str
     completed_at: str | None
     erased_at: str | None
@@ -3819,14 +3837,14 @@ class ScreeningCompletedData(AnswerModel):
 
 class ScreeningCompletedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["screening.completed"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: ScreeningCompletedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -3854,7 +3872,7 @@ class ScreeningList(AnswerModel):
 
 class ScreeningSettings(AnswerModel):
     version: int
-    """0: the defaults, before anything was set."""
+    """Version; 0: the defaults, before a change."""
     digest: str
     """SHA-256 of the canonical JSON (RFC 8785) of the document, hex."""
     changed_at: str | None
@@ -3870,9 +3888,9 @@ class ScreeningSettingsDocument(AnswerModel):
 
 class ScreeningSettingsThreshold(AnswerModel):
     review: int | float
-    """From this score on a look is recommended."""
+    """A score of at least this value recommends a review."""
     likely: int | float
-    """From this score on it is an advisory factor."""
+    """A score of at least this value is an advisory factor."""
 
 
 class ScreeningSettingsThresholds(AnswerModel):
@@ -3894,14 +3912,14 @@ class SearchResult(AnswerModel):
     type: literals.SearchResultType | str
     id: str
     title: str
-    """What people read: a reference, a name, an address, or the id."""
+    """Title for people: a reference, a name, an address, or the id."""
 
 
 class SearchResults(AnswerModel):
     data: list[SearchResult]
-    """At most five of each type."""
+    """Results, at most five of each type."""
     truncated: bool
-    """Of a type there are more: type more of the text."""
+    """Types with more results: search for a longer text."""
 
 
 class SentPing(AnswerModel):
@@ -3917,33 +3935,33 @@ class Session(AnswerModel):
     role: literals.Role | str
     method: literals.SignInMethod | str
     environments: list[literals.Environment | str]
-    """What Service-Environment may name: only the sandbox when the link was shown and not mailed."""
+    """Environments that Service-Environment may name: only the sandbox when the link was shown and not mailed."""
     permissions: SessionPermissions
     csrf_token: str
-    """For the header X-CSRF-Token of every request that changes something."""
+    """Value of the header X-CSRF-Token for every request that changes something."""
     created_at: str
     expires_at: str
-    """It ends then at the latest."""
+    """Latest end of the session."""
     idle_timeout_seconds: int
-    """It ends after this long without a request."""
+    """The session ends after this many seconds without a request."""
 
 
 class SessionLock(AnswerModel):
     lock_id: str
     status: literals.SessionLockStatus | str
     agent_session_id: str | None
-    """null: the agent is locked, whatever the session."""
+    """Locked agent session; null: the agent is locked, whatever the session."""
     agent_id: str | None
     """The registered agent that the lock suspends."""
     trace_id: str | None
-    """The readings that tripped."""
+    """Trace with the readings that tripped."""
     tripped_families: list[str]
     source: literals.TripSource | str
     """Which request found the trip."""
     jti: str | None
-    """With `verify`: of the token."""
+    """Id of the token; set with `verify`."""
     matched_rule_id: str | None
-    """With `verify`: the rule of the policy."""
+    """Rule of the policy; set with `verify`."""
     locked_at: str
     cleared_at: str | None
     cleared_by: Actor | None
@@ -3980,10 +3998,10 @@ class ShadowRule(AnswerModel):
     would_deny: int
     would_allow: int
     shadow_webhook_unevaluated: int
-    """Its webhook or canary was not asked: shadow rules never are."""
+    """Decisions without an answer of the rule’s webhook or canary: shadow rules never ask."""
     errors: int
     divergent: int
-    """Valid decisions that the rule would have refused."""
+    """Number of valid decisions that the rule would have refused."""
     examples: list[str]
     """Some of those decisions."""
 
@@ -3993,9 +4011,9 @@ class ShareView(AnswerModel):
     share_id: str
     viewed_at: str
     network: str
-    """The address, truncated to /24 or /48."""
+    """Address of the viewer, truncated to /24 or /48."""
     request_id: str | None
-    """Of the granted person; null: with the token of the share."""
+    """Request of the granted person; null: viewed with the token of the share."""
     graph: bool
     """Whether the graph was shown."""
     masked_nodes: int
@@ -4016,7 +4034,7 @@ class SharedDisclosure(AnswerModel):
     request_id: str
     expires_at: str
     node_ids: list[str]
-    """Of what is disclosed, the nodes of the graph."""
+    """Disclosed nodes of the graph."""
 
 
 class SharedView(AnswerModel):
@@ -4024,12 +4042,12 @@ class SharedView(AnswerModel):
     expires_at: str
     trace: TraceReadings
     masked_nodes: int
-    """How many neurons are masked in this answer."""
+    """Number of neurons that are masked in this answer."""
     disclosure_mode: literals.DisclosureMode | str
     reveals_prompt: bool
     """false: the graph shows the last position of the text, and all before it as one node for each message."""
     disclosure: SharedDisclosure | None
-    """With the token of a granted person."""
+    """Set with the token of a granted person."""
     graph: AttributionManifest | None
     """The manifest of the job, masked: the schema of circuit-tracer and Neuronpedia."""
 
@@ -4053,24 +4071,24 @@ class SignedEvidencePacket(AnswerModel):
 
 class Statement(AnswerModel):
     month: str
-    """In UTC, such as 2026-11."""
+    """Month in UTC, such as 2026-11."""
     from_: str = Field(alias="from")
     to: str
-    """Exclusive."""
+    """End, exclusive."""
     status: literals.StatementStatus | str
     """A statement no longer changes one hour after its month has ended."""
     operations: list[StatementLine]
     total_units: int
-    """Negative where more was given back than counted."""
+    """Operations of the month; negative when more were given back than counted."""
     payment_processor: str
-    """`none`: nothing is collected."""
+    """`none`: no payment is collected."""
     payment: StatementPayment | None
 
 
 class StatementLine(AnswerModel):
     operation: literals.MeteredOperation | str
     units: int
-    """Negative where more was given back than counted."""
+    """Operations of the month; negative when more were given back than counted."""
 
 
 class StatementList(AnswerModel):
@@ -4086,11 +4104,11 @@ class StatementList(AnswerModel):
 class StatementPayment(AnswerModel):
     status: literals.PaymentStatus | str
     url: str | None
-    """Where a person pays, or sees that it was paid."""
+    """Page where a person pays, or sees that the statement was paid."""
 
 
 class Submission(AnswerModel):
-    """As it was sent: the bundle is what the signature covers."""
+    """Submission as sent: the signature covers the bundle."""
 
     media_type: str
     claim: Any | None = None
@@ -4118,12 +4136,12 @@ class SubmittedAttestationList(AnswerModel):
 
 class SubmittedBatch(Batch):
     rejected: list[RejectedLine]
-    """Later at `GET /v1/claims/batches/{id}/rejected`."""
+    """Refused lines, later at `GET /v1/claims/batches/{id}/rejected`."""
 
 
 class SubmittedScreeningBatch(ScreeningBatch):
     rejected: list[RejectedLine]
-    """Later at `GET /v1/media/screenings/batches/{id}/rejected`."""
+    """Refused lines, later at `GET /v1/media/screenings/batches/{id}/rejected`."""
 
 
 class TokenLogit(AnswerModel):
@@ -4134,7 +4152,7 @@ class TokenLogit(AnswerModel):
 class TokenUsage(AnswerModel):
     prompt_tokens: int
     completion_tokens: int
-    """Made by the model, withheld ones included."""
+    """Number of generated tokens, withheld ones included."""
 
 
 class TraceReadings(AnswerModel):
@@ -4143,7 +4161,7 @@ class TraceReadings(AnswerModel):
     """client: a caller sent the readings. They can refuse and lock, and allow nothing."""
     model_version_id: str | None
     canary: Canary | None
-    """null: no probe read the inference."""
+    """Canary readings; null: no probe read the inference."""
     created_at: str
 
 
@@ -4151,7 +4169,7 @@ class Trace(TraceReadings):
     agent_session_id: str | None
     agent_id: str | None
     inference: TracedInference | None
-    """null: of readings alone."""
+    """Inference of the trace; null: the trace has only readings."""
     created_by: Actor
 
 
@@ -4166,20 +4184,20 @@ class TraceCanaryTrippedData(AnswerModel):
     agent_session_id: str | None
     lock_id: str | None
     jti: str | None
-    """The token of a verify, as `matched_rule_id` is its rule."""
+    """Token of a verify; `matched_rule_id` is its rule."""
     matched_rule_id: str | None
 
 
 class TraceCanaryTrippedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["trace.canary_tripped"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: TraceCanaryTrippedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -4194,7 +4212,7 @@ class TraceDiff(AnswerModel):
     seed: int
     thresholds: DiffThresholds
     progress: DiffProgress
-    """Prompts."""
+    """Progress in prompts."""
     pass_: bool | None = Field(alias="pass")
     verdict: literals.DiffVerdict | str | None
     families_drifted: list[str] | None
@@ -4220,14 +4238,14 @@ class TraceDiffCompletedData(AnswerModel):
 
 class TraceDiffCompletedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["trace.diff_completed"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: TraceDiffCompletedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -4259,11 +4277,11 @@ class TraceDiffReport(AnswerModel):
     families: list[DiffFamily]
     families_drifted: list[str]
     families_uncompared: list[str]
-    """With a probe in one of the models only."""
+    """Families that have a probe in only one of the models."""
     next_token_kl: NextTokenDivergence
-    """Of the target from the base, over the base’s completions."""
+    """Divergence of the target from the base, over the base’s completions."""
     shifted_neurons: list[ShiftedNeuron]
-    """The largest effects first, in standard deviations."""
+    """Shifted neurons, largest effects first, in standard deviations."""
     runtime: str | None
 
 
@@ -4274,19 +4292,19 @@ class TraceDisclosureGrantedData(AnswerModel):
     model_version_id: str | None
     expires_at: str
     decided_by: Actor
-    """The service where the share discloses by itself."""
+    """Who decided; the service where the share has the mode `auto`."""
 
 
 class TraceDisclosureGrantedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["trace.disclosure_granted"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: TraceDisclosureGrantedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -4301,14 +4319,14 @@ class TraceDisclosureRequestedData(AnswerModel):
 
 class TraceDisclosureRequestedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["trace.disclosure_requested"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: TraceDisclosureRequestedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -4320,21 +4338,21 @@ class TraceJobCompletedData(AnswerModel):
     method: literals.AttributionMethod | str
     model_version_id: str
     backend: literals.ModelBackend | str | None
-    """null: the model is gone."""
+    """Backend; null: the model no longer exists."""
     manifest_hash: str | None
     failure_code: literals.AttributionJobFailureCode | str | None
 
 
 class TraceJobCompletedEvent(AnswerModel):
     event_id: str
-    """Stable across retries of one event."""
+    """Id of the event, stable across retries."""
     type: Literal["trace.job_completed"]
     created_at: str
     environment: literals.Environment | str
     account_id: str
     data: TraceJobCompletedData
     position: int | None = None
-    """Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within
+    """Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
     seconds.
     """
 
@@ -4370,7 +4388,7 @@ class TraceTexts(AnswerModel):
     finish_reason: literals.FinishReason | str
     """canary_tripped: the completion is withheld. tool_calls, refusal, content_filter: how a model elsewhere ended."""
     text_until: str | None
-    """Until when the texts are kept."""
+    """End of the time for which the texts are kept."""
 
 
 class TracedInference(AnswerModel):
@@ -4381,14 +4399,14 @@ class TracedInference(AnswerModel):
     max_tokens: int
     temperature: int | float
     seed: int
-    """With the same model version it gives the same completion."""
+    """Seed; with the same model version it gives the same completion."""
     prompt_hash: str
     """SHA-256 of the RFC 8785 text of the input as the model got it."""
     completion_hash: str | None
     """SHA-256 of the completion, with its calls of tools; null where it was withheld."""
     text_until: str | None
-    """Until when its texts are kept: 30 days, and no longer than the trace. null: hashes alone, or the texts were
-    erased.
+    """End of the time for which the texts are kept: 30 days, and no longer than the trace. null: only hashes are kept,
+    or the texts were erased.
     """
 
 
@@ -4407,12 +4425,12 @@ class TracedToken(AnswerModel):
     log_probability: int | float
     """The natural logarithm of its probability, at temperature 1."""
     readings: list[WindowScore] | None
-    """Of the window that ends with this token."""
+    """Readings of the window that ends with this token."""
     token: int | None
-    """null where no text is kept."""
+    """Token; null where no text is kept."""
     text: str | None
     lens: list[list[LensToken]] | None
-    """For each layer, what the model would say before it; the last entry is after the last layer."""
+    """For each layer, the tokens that the model would say before it; the last entry is after the last layer."""
 
 
 class TracedTokenList(AnswerModel):
@@ -4428,7 +4446,7 @@ class TracedTokenList(AnswerModel):
 class UnexecutedIntent(AnswerModel):
     jti: str
     decision_id: str
-    """Of the authorization."""
+    """Decision of the authorization."""
     authorized_at: str
     preflight_reason: str | None
     """Why a verification at that time would have refused."""
@@ -4439,7 +4457,7 @@ class UnexecutedIntent(AnswerModel):
     schedule_id: str | None
     approval_id: str | None
     last_verification: LastVerification | None
-    """null: nobody ever presented the token."""
+    """Last verification; null: the token was never presented."""
 
 
 class UnexecutedIntentList(AnswerModel):
@@ -4458,9 +4476,9 @@ class Usage(MonthUse):
 
 class UsageDay(AnswerModel):
     day: str
-    """In UTC, such as 2026-11-20."""
+    """Day in UTC, such as 2026-11-20."""
     units: int
-    """Negative where more was given back than counted."""
+    """Operations of the month; negative when more were given back than counted."""
 
 
 class User(AnswerModel):
@@ -4485,7 +4503,7 @@ class UserList(AnswerModel):
 
 class UserRemoval(User):
     sessions_ended: int
-    """How many of the user’s sessions ended with it."""
+    """Number of the user’s sessions that ended."""
     invites_revoked: list[str]
     """Pending invites that the user sent and could not send any more; after a removal also those to the address."""
     keys_created: list[str]
@@ -4496,7 +4514,7 @@ class UserRemoval(User):
 
 class UserRoleChange(UserRemoval):
     previous_role: literals.Role | str | None
-    """null where this request changed nothing."""
+    """Previous role; null where this request changed nothing."""
 
 
 class VerifyResult(AnswerModel):
@@ -4511,7 +4529,7 @@ class VerifyResult(AnswerModel):
     `prescriber_tier_insufficient`, `controlled_substance_cosign_required`, `order_declined`, `biometric_required`,
     `hardware_required_above_500`, `policy_denied`, `policy_biometric_required`, `policy_hardware_required`,
     `policy_tier_required`, `canary_tripped`, `canary_unavailable`, `policy_webhook_denied`,
-    `policy_webhook_unavailable`, `approval_pending`, or the own reason of a policy rule. Of several that apply, the
+    `policy_webhook_unavailable`, `approval_pending`, or a policy rule’s own reason. When several reasons apply, the
     first in this order is answered.
     """
     detail: str
@@ -4519,38 +4537,38 @@ class VerifyResult(AnswerModel):
     decision_id: str
     evaluated_at: str
     already_executed: bool | None = None
-    """true: an earlier verification executed the action: with a single use, a mandate, a schedule or an approval, one
-    of this caller with this Idempotency-Key. Do not run it again.
+    """true: an earlier verification executed the action; with a single use, a mandate, a schedule or an approval, it
+    was by this caller with this Idempotency-Key. Do not run the action again.
     """
     approval_id: str | None = None
     matched_rule_id: str | None = None
     webhook_reason: str | None = None
     unavailable_check: literals.PolicyNeedKind | str | None = None
-    """What gave no answer, so that its rule refuses; also where the rule has a reason of its own. webhook: the policy
-    webhook; canary: there is no reading of `canary_set`.
+    """Check that gave no answer, so that its rule refuses; set also where the rule has a reason of its own. webhook:
+    the policy webhook; canary: there is no reading of `canary_set`.
     """
     webhook_unavailable_cause: literals.PolicyWebhookUnavailableCause | str | None = None
-    """With the check `webhook`: why it gave no answer."""
+    """Set with the check `webhook`: why the webhook gave no answer."""
     revoked_scope: literals.RevokedScope | str | None = None
     lock_id: str | None = None
     canary_set: str | None = None
     canary_readings: list[dict[str, Any]] | None = None
     mandate_detail: MandateDetail | None = None
     mandate_remaining: str | None = None
-    """What is left of the budget after this decision, of the mandate and all above it; null without a budget."""
+    """Remainder of the budgets of the mandate and its ancestors after this decision; null without a budget."""
     schedule_cycle: int | None = None
-    """The cycle that it is now; null before the first."""
+    """The current cycle; null before the first."""
     receipt: str | None = None
-    """JWS by a record key, where it was asked for; null when it could not be signed now."""
+    """JWS by a record key, where the request asked for it; null when it could not be signed now."""
 
 
 class WebhookCircuit(AnswerModel):
-    """open: after failures in a row, deliveries are parked, without spending attempts. half_open: one is tried."""
+    """open: after consecutive failures, deliveries are parked and use no attempts. half_open: one delivery is tried."""
 
     status: literals.WebhookCircuitStatus | str
     opened_at: str | None
     probe_at: str | None
-    """When one delivery is tried next."""
+    """When the next delivery is tried."""
 
 
 class WebhookEndpointList(AnswerModel):
@@ -4567,14 +4585,14 @@ class WebhookEndpointStatistics(AnswerModel):
     webhook_endpoint_id: str
     window: literals.StatisticsWindow | str
     from_: str = Field(alias="from")
-    """The begin of a whole hour."""
+    """Start of a whole hour."""
     to: str
     attempts: int
     delivered: int
     failed: int
-    """Attempts without a 2xx."""
+    """Number of attempts without a 2xx."""
     success_rate: int | float | None
-    """delivered / attempts; null without attempts."""
+    """`delivered` divided by attempts; null without attempts."""
     arrival_ms: DurationQuantiles
     response_ms: DurationQuantiles
     pending: PendingDeliveries
@@ -4585,16 +4603,16 @@ class WebhookRecovery(AnswerModel):
     webhook_endpoint_id: str
     which: literals.RecoveryKind | str
     from_: str = Field(alias="from")
-    """It sends what was made at or after this time,"""
+    """Start: the recovery sends deliveries or events created at or after this time."""
     to: str
-    """and before this one."""
+    """End of the range, exclusive."""
     status: literals.WorkStatus | str
     """cancelled: the endpoint was disabled or deleted meanwhile."""
     failure: RecoveryFailure | None
     examined: int
-    """Deliveries or events that it has looked at."""
+    """Number of deliveries or events examined so far."""
     sent: int
-    """Deliveries that it sends again, or for the first time."""
+    """Number of deliveries that are sent again, or for the first time."""
     created_by: Actor
     created_at: str
     updated_at: str
@@ -4685,7 +4703,7 @@ Event: TypeAlias = Annotated[
         "ping",
     )),
 ]
-"""`type` tells the shape of `data`. Types may be added."""
+"""`type` determines the shape of `data`. New types may be added."""
 
 
 class UnknownLedgerLine(AnswerModel):

@@ -12,15 +12,15 @@ from . import literals
 class AndroidEvidenceParam(TypedDict):
     format: Literal["android-key"]
     challenge: str
-    """Ours, unused, in its time."""
+    """A challenge of this service, unused and not expired."""
     chain: Sequence[str]
-    """DER in base64: the key’s certificate first, the root last, as the key store answers them."""
+    """Certificates as DER in base64: the key’s certificate first, the root last, as the key store returns them."""
 
 
 class AppleEvidenceParam(TypedDict):
     format: Literal["apple-appattest"]
     challenge: str
-    """Ours, unused, in its time."""
+    """A challenge of this service, unused and not expired."""
     object: str
     """The attestation object, for SHA-256(SubjectPublicKeyInfo || challenge)."""
     app_attest_key_id: NotRequired[str]
@@ -28,14 +28,16 @@ class AppleEvidenceParam(TypedDict):
 
 class AttributionTargetParam(TypedDict):
     position: NotRequired[int]
-    """Of the explained token in the completion: 0 is its first; its length is the token after it. Default: `0`."""
+    """Position of the explained token in the completion: 0 is the first token; the length of the completion is the
+    token after it. Default: `0`.
+    """
     token: NotRequired[int]
-    """Explained at this position; the one that the model said there when absent."""
+    """Token to explain at this position; when absent, the token that the model said there."""
 
 
 class BatchLineParam(TypedDict):
     external_id: NotRequired[str]
-    """Names this submission: the same content again is the same attestation."""
+    """Name of this submission: sending the same content again returns the same attestation."""
     claim: NotRequired[CaptureClaimParam]
     media_type: literals.MediaType
     bundle: NotRequired[CaptureBundleParam]
@@ -55,13 +57,13 @@ class CaptureBundleParam(TypedDict):
     captured_at: str
     sensor_hash: str
     gps: NotRequired[CapturePositionParam | None]
-    """Left out where there is no fix. Else lat, lng and accuracy_m are required, mock is not."""
+    """Absent where there is no fix. Otherwise lat, lng and accuracy_m are required, and mock is optional."""
     biometric: NotRequired[BiometricGateParam | None]
     device_id: NotRequired[str]
     session_nonce: NotRequired[str]
     video_manifest: NotRequired[VideoManifestParam]
     attestation: NotRequired[CaptureEvidenceParam]
-    """Kept as signed, and not evaluated: evidence belongs to the enrollment of the device (POST /v1/admin/devices)."""
+    """Stored as signed and not evaluated: send evidence with the enrollment of the device (POST /v1/admin/devices)."""
 
 
 class CaptureClaimParam(TypedDict):
@@ -85,11 +87,9 @@ class CapturePositionParam(TypedDict):
     lng: float
     """Degrees east, WGS 84."""
     accuracy_m: float
-    """Required: by how many metres the position may be off, as the system says (68 % of fixes). Above 20,000 it is no
-    fix.
-    """
+    """Required. Accuracy in metres that the system reports (68 % of fixes). A value above 20,000 is no fix."""
     mock: NotRequired[bool]
-    """Whether the system says that the position came from a mock provider. Left out: false."""
+    """Whether the system says that the position came from a mock provider. false when absent."""
 
 
 class CaptureSignatureParam(TypedDict):
@@ -108,7 +108,7 @@ class ClientCanaryReadingParam(TypedDict):
     threshold: NotRequired[float]
     """Default: `0.5`."""
     raw: NotRequired[float | None]
-    """Before it was made a score."""
+    """Value before it was converted to a score."""
     probe_version: NotRequired[str | None]
     layer: NotRequired[int | None]
     aggregator: NotRequired[str | None]
@@ -153,7 +153,9 @@ class InlineMediaParam(TypedDict):
 
 class InterventionTargetParam(TypedDict):
     position: NotRequired[int]
-    """Of the explained token in the completion: 0 is its first; its length is the token after it. Default: `0`."""
+    """Position of the explained token in the completion: 0 is the first token; the length of the completion is the
+    token after it. Default: `0`.
+    """
 
 
 class KillSwitchAgentsParam(TypedDict):
@@ -162,19 +164,21 @@ class KillSwitchAgentsParam(TypedDict):
 
 class KillSwitchDocumentParam(TypedDict):
     mode: literals.KillSwitchMode
-    """off: readings are not judged. monitor: they are judged, and nothing is refused. block: a trip, an old reading
-    and a missing one are refused. block_and_lock: a trip also locks the session.
+    """off: readings are not judged. monitor: readings are judged, and no request is refused. block: a trip, an old
+    reading and a missing reading are refused. block_and_lock: a trip also locks the session.
     """
     max_age_s: NotRequired[int]
     """An older reading does not count. Default: `300`."""
     families: NotRequired[Sequence[KillSwitchFamilyParam]]
-    """Thresholds in place of those of the readings. A family that is not enabled does not count. Default: `[]`."""
+    """Thresholds that replace the thresholds of readings. A family that is not enabled does not count. Default: `[]`."""
     apply_to: NotRequired[KillSwitchAgentsParam]
-    """Without `agents`: all agents. Requests that name no agent are always included. Default: `{}`."""
+    """Agents that the kill switch applies to; all agents when `agents` is absent. Requests that name no agent are
+    always included.
+    """
     allow_experimental: NotRequired[bool]
-    """Under `block` and `block_and_lock`, count probes too whose card has the status `experimental`. Default: `false`."""
+    """Under `block` and `block_and_lock`, probes with the status `experimental` count too. Default: `false`."""
     reading: NotRequired[KillSwitchReadingParam]
-    """What a reading has to be before it may allow. Default: `{"models":[],"max_tokens":64}`."""
+    """Conditions for a reading that may allow. Default: `{"models":[],"max_tokens":64}`."""
 
 
 class KillSwitchFamilyParam(TypedDict):
@@ -186,11 +190,11 @@ class KillSwitchFamilyParam(TypedDict):
 
 class KillSwitchReadingParam(TypedDict):
     models: NotRequired[Sequence[str]]
-    """Only readings of these may allow; the first reads inputs. None: the first of GET /v1/trace/models. Default:
-    `[]`.
+    """Only readings of these models may allow; the first model reads inputs. Empty: the first of GET /v1/trace/models.
+    Default: `[]`.
     """
     max_tokens: NotRequired[int]
-    """The length of an input’s completion. One that was cut off below it allows nothing. Default: `64`."""
+    """Most tokens of an input’s completion. A completion that is cut off earlier allows nothing. Default: `64`."""
 
 
 class MandatePayloadPointersParam(TypedDict):
@@ -223,14 +227,14 @@ class MediaReferenceParam(TypedDict):
 
 class NamedApproverParam(TypedDict):
     email: str
-    """Of a member who may decide."""
+    """Address of a member who may decide."""
 
 
 class NeuronEditParam(TypedDict):
     node_id: str
-    """A neuron, as in a manifest: `layer_neuron_position`."""
+    """Id of a neuron, as in a manifest: `layer_neuron_position`."""
     factor: NotRequired[float]
-    """0 ablates it. Default: `0`."""
+    """Factor of the activation; 0 ablates the neuron. Default: `0`."""
 
 
 class P256PublicKeyParam(TypedDict):
@@ -242,7 +246,7 @@ class P256PublicKeyParam(TypedDict):
 
 class PasskeyAssertionParam(TypedDict):
     challenge_id: str
-    """Of POST /v1/intent/challenges."""
+    """Id of a challenge of POST /v1/intent/challenges."""
     response: PasskeyAssertionResponseParam
 
 
@@ -265,32 +269,32 @@ class PolicyApprovalRequirementParam(TypedDict):
     min_approvals: NotRequired[int]
     """Default: `1`."""
     roles: NotRequired[Sequence[literals.ApproverRole]]
-    """Each of the approving people has one of these. Default: all three."""
+    """Roles; each approving person has one of them. Default: all three."""
     ttl_seconds: NotRequired[int]
     """Default: `3600`."""
     require_passkey: NotRequired[bool]
-    """Each of them signs the action with a passkey. Default: `false`."""
+    """Each approving person signs the action with a passkey. Default: `false`."""
 
 
 class PolicyApprovalsParam(TypedDict):
     require_human_session: NotRequired[bool]
-    """API keys decide no approvals, only people who are signed in; earlier votes of keys do not count. Default: true
+    """Only signed-in people decide approvals, and API keys do not; earlier votes of keys do not count. Default: true
     in live, false in sandbox.
     """
     separation_of_duties: NotRequired[bool]
-    """Who asked for the action, and the owner of the agent, can not decide it. Default: true in an account with two or
-    more members.
+    """The person who asked for the action, and the owner of the agent, can not decide it. Default: true in an account
+    with two or more members.
     """
 
 
 class PolicyCanaryRequirementParam(TypedDict):
     set: str
     families: NotRequired[Sequence[str]]
-    """Default: every family of the set."""
+    """Families to read. Default: every family of the set."""
     mode: literals.CanaryMode
     max_age_s: NotRequired[int]
     source: NotRequired[Literal["inference"]]
-    """Only a traced inference of the agent itself satisfies it, and no `inference_input` that a model read."""
+    """Only a traced inference of the agent itself satisfies the condition; an `inference_input` does not."""
 
 
 PolicyConditionParam = TypedDict(
@@ -311,7 +315,9 @@ class PolicyDefaultRulesParam(TypedDict):
     biometric_flag: NotRequired[bool]
     """`context.require_biometric` requires a token that is bound to a biometric. Default: `true`."""
     hardware_above: NotRequired[float | str | None]
-    """A transaction amount strictly above requires a hardware-attested device. null: none does. Default: `500`."""
+    """A transaction amount strictly above this value requires a hardware-attested device. null: no amount does.
+    Default: `500`.
+    """
 
 
 class PolicyDeviceFactsParam(TypedDict):
@@ -323,7 +329,7 @@ class PolicyDeviceFactsParam(TypedDict):
 
 
 class PolicyDocumentParam(TypedDict):
-    """Its digest covers the names of its members. A name that is not known here is refused."""
+    """The digest covers the names of the members. An unknown name is refused."""
 
     name: NotRequired[str]
     """Default: `default`."""
@@ -332,7 +338,7 @@ class PolicyDocumentParam(TypedDict):
     approvals: NotRequired[PolicyApprovalsParam]
     require_bindings: NotRequired[bool]
     """Verify has to name the agent session, the device, the audience and the context evidence that the token is bound
-    to: what is left out is answered as if it differed. Default: false.
+    to: an absent binding is answered as if it differed. Default: false.
     """
     rules: NotRequired[Sequence[PolicyRuleParam]]
     """Default: `[]`."""
@@ -344,16 +350,16 @@ class PolicyFactsParam(TypedDict):
     action_payload: NotRequired[Mapping[str, Any]]
     context: NotRequired[Mapping[str, Any]]
     authorize_context: NotRequired[Mapping[str, Any]]
-    """The context that authorize was given, where verify has another."""
+    """Context of authorize, where verify has another."""
     agent: NotRequired[Mapping[str, Any] | None]
     device: NotRequired[PolicyDeviceFactsParam]
-    """Default: a device that is not enrolled."""
+    """Facts about the device. Default: a device that is not enrolled."""
     session: NotRequired[Mapping[str, Any]]
     mandate: NotRequired[Mapping[str, Any] | None]
     schedule: NotRequired[Mapping[str, Any] | None]
     canary: NotRequired[Mapping[str, Any] | None]
     at: NotRequired[str]
-    """Default: now."""
+    """Time of the decision. Default: now."""
     token: NotRequired[PolicyTokenFactsParam]
 
 
@@ -375,30 +381,30 @@ class PolicyRequirementParam(TypedDict):
     """The device is hardware-attested: its tier is tee or higher."""
     min_tier: NotRequired[literals.HardwareTier]
     canary: NotRequired[PolicyCanaryRequirementParam]
-    """Without a reading `strict` refuses and `best_effort` does not."""
+    """Requires a canary reading. Without a reading, `strict` refuses and `best_effort` does not."""
     webhook: NotRequired[PolicyWebhookRequirementParam]
     approval: NotRequired[PolicyApprovalRequirementParam]
-    """That many people approve the action before it may run."""
+    """Requires that people approve the action before it may run."""
 
 
 class PolicyRuleParam(TypedDict):
     id: str
     description: NotRequired[str]
     priority: NotRequired[int]
-    """Lower comes first. Default: `100`."""
+    """Priority; the lower number comes first. Default: `100`."""
     enabled: NotRequired[bool]
     """Default: `true`."""
     shadow: NotRequired[bool]
-    """Evaluated and reported, never deciding. Default: `false`."""
+    """true: the rule is evaluated and reported, and never decides. Default: `false`."""
     when: NotRequired[PolicyConditionParam]
-    """Default: always."""
+    """Condition of the rule. Default: always."""
     on_missing: NotRequired[Literal["match"]]
-    """For deny rules: a missing field counts for the match. Otherwise its comparison is false, and in a deny rule that
-    of `ne` and `not_in` true.
+    """For deny rules: a missing field counts as a match. When absent, a comparison with a missing field is false; in a
+    deny rule, `ne` and `not_in` are true.
     """
     require: PolicyRequirementParam
     reason: NotRequired[str]
-    """Answered in place of the code of the requirement, as written."""
+    """Reason that is answered in place of the code of the requirement."""
 
 
 class PolicyTokenFactsParam(TypedDict):
@@ -426,40 +432,40 @@ class RepeatedPromptParam(TypedDict):
 
 class RequestedBudgetChangeParam(TypedDict):
     limit: float | str
-    """In major units: a number or a decimal string, above 0, with at most 4 decimals."""
+    """Limit in major units: a number or a decimal string, above 0, with at most 4 decimals."""
     currency: NotRequired[str]
     period: NotRequired[literals.BudgetPeriod]
     max_count: NotRequired[int]
-    """Executions in one period."""
+    """Most executions in one period."""
 
 
 class RequestedMandateBudgetParam(TypedDict):
     limit: float | str
-    """In major units: a number or a decimal string, above 0, with at most 4 decimals."""
+    """Limit in major units: a number or a decimal string, above 0, with at most 4 decimals."""
     currency: str
     period: literals.BudgetPeriod
     max_count: NotRequired[int]
-    """Executions in one period."""
+    """Most executions in one period."""
 
 
 class RequestedMandateConstraintsParam(TypedDict):
     min_amount: NotRequired[float | str]
-    """Of one action."""
+    """Least amount of one action."""
     max_amount: NotRequired[float | str]
-    """Of one action."""
+    """Greatest amount of one action."""
     currency: NotRequired[str]
     action_types: NotRequired[Sequence[str]]
     counterparties: NotRequired[Sequence[str]]
     window: NotRequired[MandateWindowParam]
-    """When actions may run, in the mandate's time zone."""
+    """Times at which actions may run, in the mandate's time zone."""
 
 
 class RequestedMandateHeartbeatParam(TypedDict):
     interval_seconds: int
-    """A check-in is missed 60 s after it."""
+    """Interval of check-ins. A check-in is missed 60 s after the interval."""
     reactivation_window_seconds: NotRequired[int]
-    """How long after a missed check-in the next one makes the mandate active again. When absent: 86400 in a new
-    heartbeat, and as it is in a change.
+    """Seconds after a missed check-in during which a check-in makes the mandate active again. When absent: 86400 in a
+    new heartbeat, and as it is in a change.
     """
 
 
@@ -467,23 +473,23 @@ class RequestedScheduleAmountParam(TypedDict):
     type: literals.ScheduleAmountType
     """`fixed`: exactly this amount. `max`: at most this amount."""
     value: float | str
-    """In major units: a number or a decimal string, above 0, with at most 4 decimals."""
+    """Limit in major units: a number or a decimal string, above 0, with at most 4 decimals."""
     currency: str
 
 
 class RiskPolicyDocumentParam(TypedDict):
     require_attestation: bool
-    """A photo without a signed bundle is noted."""
+    """true: a photo without a signed bundle is noted."""
     require_biometric: bool
-    """A capture that no biometric gated is noted."""
+    """true: a capture that no biometric gated is noted."""
     require_gps: bool
-    """A capture without a GPS fix is noted."""
+    """true: a capture without a GPS fix is noted."""
     require_session_nonce: NotRequired[bool]
-    """A bundle without a nonce raises session_nonce_mismatch, as it always does for video. Default: `false`."""
+    """true: a bundle without a nonce raises session_nonce_mismatch, as it always does for video. Default: `false`."""
     thresholds: RiskThresholdsParam
-    """From which score on a claim is for review, and from which on it has failed."""
+    """Least score of a claim for review, and least score of a failed claim."""
     geofence_m: float
-    """How many metres a capture may be away from the loss, less its own accuracy."""
+    """Metres that a capture may be away from the loss, less its own accuracy."""
 
 
 class RiskThresholdsParam(TypedDict):
@@ -503,9 +509,9 @@ class ScreeningSettingsDocumentParam(TypedDict):
 
 class ScreeningSettingsThresholdParam(TypedDict):
     review: float
-    """From this score on a look is recommended."""
+    """A score of at least this value recommends a review."""
     likely: float
-    """From this score on it is an advisory factor."""
+    """A score of at least this value is an advisory factor."""
 
 
 class ScreeningSettingsThresholdsParam(TypedDict):
@@ -526,7 +532,7 @@ class SimulatedAnswersParam(TypedDict):
     canaries: NotRequired[Mapping[str, Literal["unavailable"] | SimulatedCanaryAnswerParam]]
     """Default: `{}`."""
     approvals: NotRequired[Mapping[str, Literal["covered"]]]
-    """The rules whose approval is given. Default: `{}`."""
+    """Rules whose approval is given. Default: `{}`."""
 
 
 class SimulatedCanaryAnswerParam(TypedDict):
@@ -536,7 +542,7 @@ class SimulatedCanaryAnswerParam(TypedDict):
     set: NotRequired[str]
     """Default: ``."""
     source: NotRequired[literals.ReadingSource]
-    """client: it can refuse, and satisfies no condition. Default: server."""
+    """client: the reading can refuse, and satisfies no condition. Default: server."""
 
 
 class SimulatedWebhookAnswerParam(TypedDict):
@@ -546,19 +552,19 @@ class SimulatedWebhookAnswerParam(TypedDict):
 
 class StreamReferenceParam(TypedDict):
     capture_session_id: str
-    """A capture session: the chunks that were sent to it are the media, and it is closed."""
+    """Capture session whose chunks are the media. The submission closes the session."""
 
 
 class VideoManifestChunksParam(TypedDict):
     index: NotRequired[int]
-    """From 0."""
+    """Index from 0."""
     sha256: NotRequired[str]
     bytes: NotRequired[int]
     frames: NotRequired[int]
     first_pts_us: NotRequired[int]
-    """Microseconds."""
+    """Start in microseconds."""
     last_pts_us: NotRequired[int]
-    """The end, exclusive: where the next chunk begins."""
+    """End in microseconds, exclusive: the next chunk begins there."""
     link: NotRequired[str]
 
 
@@ -568,7 +574,7 @@ class VideoManifestParam(TypedDict):
     duration_us: NotRequired[int]
     codec: NotRequired[str]
     timescale: NotRequired[int]
-    """Units of the container’s time in a second."""
+    """Units of the container’s time per second."""
     chain_seed: NotRequired[str]
     """The session’s nonce."""
     chunks: NotRequired[Sequence[VideoManifestChunksParam]]
@@ -578,9 +584,9 @@ class VideoManifestParam(TypedDict):
 class WantedMaskRuleParam(TypedDict):
     layers: NotRequired[Sequence[int]]
     label_pattern: NotRequired[str]
-    """RE2, found anywhere in the label."""
+    """RE2 pattern, which matches anywhere in the label."""
     top_influence: NotRequired[int]
-    """So many of the most influential neurons."""
+    """Number of the most influential neurons to mask."""
 
 
 AgentPublicKeyParam: TypeAlias = "P256PublicKeyParam | Ed25519PublicKeyParam"

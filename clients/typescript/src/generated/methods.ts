@@ -388,7 +388,8 @@ export class AccountAuditMethods extends Group {
   /**
    * The audit log as NDJSON, oldest first.
    *
-   * One entry per line, with the same filters, up to the time of the request. The export is recorded too.
+   * The export has one entry per line, takes the same filters, and ends at the time of the request. The export is
+   * recorded too.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin.
    */
@@ -397,7 +398,7 @@ export class AccountAuditMethods extends Group {
   }
 
   /**
-   * Administrative acts, and reads of photos, videos and evidence packets, newest first.
+   * List administrative acts, and reads of photos, videos and evidence packets, newest first.
    *
    * Who did what, when and from where. An entry is written in the transaction of the act, and the entry of a read before
    * its first byte is sent. Reads of the same photo or video by the same key or user within a minute are one entry; each
@@ -415,7 +416,7 @@ export class AccountAuditMethods extends Group {
   /**
    * One entry of the audit log.
    *
-   * As in the list.
+   * The entry is the same as in the list.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin.
    */
@@ -455,16 +456,16 @@ export class AccountExportsMethods extends Group {
   /**
    * Download the archive (ZIP), or one range of it.
    *
-   * Takes a session that began less than 10 minutes ago, as requesting it. `not_ready` until it is made, and a
-   * `conflict` after it has expired. Each download is in the audit log: a range that does not begin with the first byte
-   * continues one.
+   * Takes a session that began less than 10 minutes ago, as requesting the export does. The answer is `not_ready` until
+   * the archive is made, and `conflict` after it has expired. Each download is in the audit log: a range that does not
+   * begin with the first byte continues one.
    *
    * No API key: a session only. Sessions: owner.
    */
   download(exportId: string, args?: {
       /** One range of bytes, such as `bytes=0-1048575`. */
       range?: string | undefined
-      /** The ETag of the archive: another one gets the whole archive. */
+      /** The ETag of the archive. With another ETag the answer is the whole archive. */
       ifRange?: string | undefined
     }, options?: CallOptions): Call<Response> {
     return this.callBytes(path`/v1/account/exports/${exportId}/download`, { args, headers: { range: 'Range', ifRange: 'If-Range' }, accept: 'application/zip' }, options)
@@ -473,7 +474,7 @@ export class AccountExportsMethods extends Group {
   /**
    * Exports of the account, newest first.
    *
-   * Also those that failed or have expired.
+   * The list includes exports that failed or have expired.
    *
    * No API key: a session only. Sessions: owner.
    */
@@ -484,7 +485,8 @@ export class AccountExportsMethods extends Group {
   /**
    * The status and progress of one export.
    *
-   * `succeeded`: it can be downloaded until `expires_at`, for 7 days. `wait` waits for its end.
+   * `succeeded` means that the archive can be downloaded until `expires_at`, for 7 days. `wait` waits for the end of the
+   * export.
    *
    * No API key: a session only. Sessions: owner.
    */
@@ -497,8 +499,8 @@ export class AccountInvoicesMethods extends Group {
   /**
    * Monthly statements, newest first, from the first month of the account on.
    *
-   * Units per metered operation, computed from the usage. There are no amounts: prices are agreed with the operator of
-   * the service. The statement of the current month is `open`.
+   * A statement has units per metered operation, computed from the usage. It has no amounts: prices are agreed with the
+   * operator of the service. The statement of the current month is `open`.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst.
    */
@@ -526,8 +528,8 @@ export class AccountKeysMethods extends Group {
   /**
    * List the API keys of an environment, newest first.
    *
-   * Those of the calling key's environment, or of Service-Environment. `status=working` lists all that are accepted:
-   * active and rotating ones. A user with the role developer sees and changes only keys that they created.
+   * Lists the keys of the calling key's environment, or of Service-Environment. `status=working` lists all that are
+   * accepted: active and rotating ones. A user with the role developer sees and changes only keys that they created.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -538,7 +540,7 @@ export class AccountKeysMethods extends Group {
   /**
    * Read one API key.
    *
-   * Never with the raw key. A user with the role developer sees and changes only keys that they created.
+   * The answer never contains the raw key. A user with the role developer sees and changes only keys that they created.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -549,7 +551,7 @@ export class AccountKeysMethods extends Group {
   /**
    * Revoke an API key permanently, from its next request on.
    *
-   * The next request with it is `api_key_revoked`, in every process. Pending invites that it sent are revoked
+   * The next request with the key is `api_key_revoked`, in every process. Pending invites that it sent are revoked
    * (`invites_revoked`). Keys that it created go on working, and `keys_created` names them. Revoking it again changes
    * nothing. `warnings` says when no key with the scope `admin` is left. A user with the role developer sees and changes
    * only keys that they created.
@@ -578,9 +580,9 @@ export class AccountKeysMethods extends Group {
   /**
    * Change the name of an API key, or the addresses from which it is accepted.
    *
-   * What the body leaves out stays. Other addresses count from the next request with the key on, and setting them takes
-   * the same authority as creating such a key. Scopes, products, end and `read_only` never change: create another key. A
-   * user with the role developer sees and changes only keys that they created.
+   * Members that are absent keep their values. New addresses take effect with the next request of the key. Setting them
+   * needs the same authority as creating such a key. Scopes, products, end and `read_only` never change: create another
+   * key. A user with the role developer sees and changes only keys that they created.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -648,10 +650,10 @@ export class AccountProductsMethods extends Group {
 
 export class AccountReevaluationsMethods extends Group {
   /**
-   * Re-evaluations and their causes, newest first.
+   * List re-evaluations and their causes, newest first.
    *
-   * One per cause: a revoked device, a new list of revoked attestation keys, another risk policy, a late screening. They
-   * are kept for a month; the results that they replaced stay.
+   * Each cause has one re-evaluation: a revoked device, a new list of revoked attestation keys, another risk policy, a
+   * late screening. Re-evaluations are kept for a month; the results that they replaced stay.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -660,9 +662,9 @@ export class AccountReevaluationsMethods extends Group {
   }
 
   /**
-   * One re-evaluation, with its progress.
+   * Read one re-evaluation, with its progress.
    *
-   * `wait` keeps the request open until it has ended, for that many seconds at most.
+   * `wait` keeps the request open until the re-evaluation has ended, for that many seconds at most.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -673,9 +675,9 @@ export class AccountReevaluationsMethods extends Group {
 
 export class AccountRiskPolicyMethods extends Group {
   /**
-   * How many past claims another risk policy would change, and which: nothing is changed.
+   * Preview which past claims another risk policy would change; nothing is changed.
    *
-   * Judges stored facts by the policy that is sent, and lists each claim that would change with its standing before and
+   * Judges stored facts by the policy in the body, and lists each claim that would change with its standing before and
    * after. Nothing is written, and no event is sent. A page examines 2,000 claims at most, and may have fewer changes
    * than `limit` and more to come: follow `next_cursor` to the end and add up `looked` and `would_change`.
    *
@@ -686,7 +688,7 @@ export class AccountRiskPolicyMethods extends Group {
   }
 
   /**
-   * All versions of the risk policy, newest first, and who made each.
+   * List all versions of the risk policy, newest first, and who made each.
    *
    * A version never changes. `policy_version` of a result is one of these, or 0.
    *
@@ -697,10 +699,10 @@ export class AccountRiskPolicyMethods extends Group {
   }
 
   /**
-   * The current risk policy, with its version as ETag.
+   * Read the current risk policy, with its version as ETag.
    *
-   * Per account and environment. `version` 0 is the defaults, which count until a policy is set. To change it, change
-   * `document` and send it back, with the ETag as `If-Match`.
+   * Each environment of an account has its own policy. `version` 0 is the defaults, which apply until a policy is set.
+   * To change it, change `document` and send it back, with the ETag as `If-Match`.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -709,9 +711,9 @@ export class AccountRiskPolicyMethods extends Group {
   }
 
   /**
-   * One version of the risk policy.
+   * Read one version of the risk policy.
    *
-   * 0 is the defaults.
+   * Version 0 is the defaults.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -722,10 +724,9 @@ export class AccountRiskPolicyMethods extends Group {
   /**
    * Replace the risk policy, and re-evaluate the results that it judges differently.
    *
-   * Makes a new version, which counts for every result from now on; the same document again makes none. Without
-   * `If-Match` the answer is 428, and with the ETag of another version 412. Results that the new policy judges
-   * differently are re-evaluated at bulk priority: `GET /v1/account/reevaluations` shows the progress. Try a dry run
-   * first.
+   * Makes a new version, which applies to every later result; the same document again makes none. Without `If-Match` the
+   * answer is 428, and with the ETag of another version 412. Results that the new policy judges differently are
+   * re-evaluated at bulk priority: `GET /v1/account/reevaluations` shows the progress. Try a dry run first.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -741,8 +742,9 @@ export class AccountUsageMethods extends Group {
   /**
    * What the account has used in a month, per operation and day.
    *
-   * Successful operations of the live environment, as of now. The sandbox is not metered. What was given back (a line of
-   * a batch that could not be evaluated, or was cancelled before) is subtracted on the day on which it was given back.
+   * Counts successful operations of the live environment up to now. The sandbox is not metered. An operation that is
+   * given back (a line of a batch that can not be evaluated, or is cancelled before) is subtracted on the day on which
+   * it is given back.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst.
    */
@@ -794,8 +796,8 @@ export class AccountMethods extends Group {
   /**
    * Undo the closure of the account.
    *
-   * Within 30 days, with a session that began less than 10 minutes ago. Keys and sessions work again, and what waited
-   * goes on.
+   * Possible within 30 days, with a session that began less than 10 minutes ago. Keys and sessions work again, and
+   * waiting jobs and deliveries continue.
    *
    * No API key: a session only. Sessions: owner.
    */
@@ -806,7 +808,7 @@ export class AccountMethods extends Group {
   /**
    * The account, its limits and its notices.
    *
-   * With any key that has the scope, of either environment, or a session of any role.
+   * Takes any key that has the scope, of either environment, or a session of any role.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -817,7 +819,7 @@ export class AccountMethods extends Group {
   /**
    * Rename the account.
    *
-   * With a live key, or a session. The name is what people see; the id of the account stays.
+   * Takes a live key, or a session. People see the name; the id of the account stays.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin.
    */
@@ -833,8 +835,8 @@ export class AgentsSessionsMethods extends Group {
   /**
    * Open a session of an agent.
    *
-   * One run of the agent. Its id goes into authorize, verify and check as `agent_session_id`, and says whose session it
-   * is. An agent that is suspended or retired opens none.
+   * A session is one run of the agent. Send its id to authorize, verify and check as `agent_session_id`: it names the
+   * agent too. An agent that is suspended or retired opens no session.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -854,7 +856,7 @@ export class AgentsSessionsMethods extends Group {
   }
 
   /**
-   * The sessions of an agent, newest first.
+   * List the sessions of an agent, newest first.
    *
    * Sessions that ended are kept for 90 days after their end.
    *
@@ -865,7 +867,7 @@ export class AgentsSessionsMethods extends Group {
   }
 
   /**
-   * The sessions of all agents, newest first.
+   * List the sessions of all agents, newest first.
    *
    * A session must match all filters. Sessions that ended are kept for 90 days after their end.
    *
@@ -876,7 +878,7 @@ export class AgentsSessionsMethods extends Group {
   }
 
   /**
-   * One session of an agent.
+   * Read one session of an agent.
    *
    * A session of another agent is not found.
    *
@@ -898,8 +900,8 @@ export class AgentsMethods extends Group {
   /**
    * Register an agent.
    *
-   * Software that acts for somebody. Tokens, sessions and locks name it by `agent_id`. `public_key` says who it is to
-   * others: the service keeps it and signs nothing with it.
+   * An agent is software that acts on another party’s behalf. Tokens, sessions and locks name the agent by `agent_id`.
+   * `public_key` identifies it to others: the service stores the key and signs nothing with it.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -908,9 +910,9 @@ export class AgentsMethods extends Group {
   }
 
   /**
-   * Agents, newest first.
+   * List agents, newest first.
    *
-   * An agent must match all filters, of `status` any value that is given. `owner` is compared exactly.
+   * An agent must match all filters, and any of the given values of `status`. `owner` is compared exactly.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -921,9 +923,9 @@ export class AgentsMethods extends Group {
   /**
    * End an agent permanently, with its sessions, from the next decision on.
    *
-   * The end of its life, which is permanent: from its commit on, every verify of a token of the agent, under whichever
-   * mandate, answers `agent_suspended`, its open sessions have ended, it gets no tokens, sessions or mandates, and it
-   * can not be changed or unsuspended. What it did stays on record. It needs `escalate`. A retired agent stays as it is.
+   * Retiring is permanent. From the commit on, every verify of a token of the agent, under any mandate, answers
+   * `agent_suspended`, and its open sessions have ended. The agent gets no tokens, sessions or mandates, and can not be
+   * changed or unsuspended. Its records stay. It needs `escalate`. A retired agent stays as it is.
    *
    * Scope `escalate`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -932,9 +934,9 @@ export class AgentsMethods extends Group {
   }
 
   /**
-   * One agent, with the causes of its suspension.
+   * Read one agent, with the causes of its suspension.
    *
-   * `suspensions` shows why an agent is suspended: each cause is lifted by itself.
+   * `suspensions` shows why an agent is suspended: each cause is lifted separately.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -945,7 +947,7 @@ export class AgentsMethods extends Group {
   /**
    * Suspend an agent, from the next decision on.
    *
-   * From its commit on, every verify of a token of the agent answers `agent_suspended`, in every process. An agent that
+   * From the commit on, every verify of a token of the agent answers `agent_suspended`, in every process. An agent that
    * is suspended manually, or retired, stays as it is. Other requests do not count against the rate limit of this one.
    *
    * Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer. A rate limit of its own, for
@@ -958,8 +960,9 @@ export class AgentsMethods extends Group {
   /**
    * Resume an agent that was suspended manually.
    *
-   * Lifts the manual suspension. While a session lock holds the agent it is 409 `agent_held_by_lock` with `lock_id`, and
-   * nothing changes: clear the lock. An agent that is active or retired is 409 `invalid_state_transition`.
+   * Lifts the manual suspension. While a session lock holds the agent, the answer is 409 `agent_held_by_lock` with
+   * `lock_id`, and nothing changes: clear the lock. An agent that is active or retired is 409
+   * `invalid_state_transition`.
    *
    * Scope `escalate`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -968,7 +971,7 @@ export class AgentsMethods extends Group {
   }
 
   /**
-   * Change what is registered of an agent.
+   * Change the registered data of an agent.
    *
    * Members that are absent keep their values; `public_key: null` removes the key. It needs `escalate`. A retired agent
    * is 409 `invalid_state_transition`.
@@ -985,10 +988,10 @@ export class AgentsMethods extends Group {
 
 export class AnalyticsApprovalsMethods extends Group {
   /**
-   * Approvals by their age, and how long people took.
+   * Count approvals by their age, and how long people took.
    *
-   * Of the approvals that were asked for in the range, how many were pending, approved, denied, expired or cancelled in
-   * each class of age: the time until they ended, or until now. See
+   * Counts the approvals that were requested in the range as pending, approved, denied, expired or cancelled in each
+   * class of age. The age is the time until they ended, or until now. See
    * [reports](https://api.example.test/docs/authorize/reports).
    *
    * Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
@@ -1000,11 +1003,10 @@ export class AnalyticsApprovalsMethods extends Group {
 
 export class AnalyticsClaimsMethods extends Group {
   /**
-   * Claims by day and risk status.
+   * Count claims by day and risk status.
    *
-   * Counts the claims that came in, by day and by the risk status that they have now. A period of more than 500,000
-   * claims is refused with `range_too_large`: ask for a shorter one. See
-   * [analytics](https://api.example.test/docs/reference/analytics).
+   * Counts new claims by day and by their current risk status. A period of more than 500,000 claims is refused with
+   * `range_too_large`: ask for a shorter one. See [analytics](https://api.example.test/docs/reference/analytics).
    *
    * Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
    * developer.
@@ -1016,7 +1018,7 @@ export class AnalyticsClaimsMethods extends Group {
 
 export class AnalyticsDecisionsMethods extends Group {
   /**
-   * Verifications by day and reason.
+   * Count verifications by day and reason.
    *
    * Counts the entries `verify` and `execute` of the ledger by day and reason. A period of more than 500,000 of them is
    * refused with `range_too_large`: ask for a shorter one. See
@@ -1031,11 +1033,11 @@ export class AnalyticsDecisionsMethods extends Group {
 
 export class AnalyticsFactorsMethods extends Group {
   /**
-   * Factors by the outcome of cases.
+   * Count factors by the outcome of cases.
    *
    * Counts the cases that ended in the period by their outcome, and for each factor and advisory code how many of their
-   * claims have it: a factor that stands at as many legitimate claims as fraudulent ones tells nothing. A case that was
-   * opened again has not ended. A period of more than 10,000 cases is refused with `range_too_large`. See
+   * claims have it: a factor of as many legitimate as fraudulent claims says nothing. A reopened case has not ended. A
+   * period of more than 10,000 cases is refused with `range_too_large`. See
    * [analytics](https://api.example.test/docs/reference/analytics).
    *
    * Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
@@ -1048,11 +1050,11 @@ export class AnalyticsFactorsMethods extends Group {
 
 export class AnalyticsMandateSpendMethods extends Group {
   /**
-   * What was spent under mandates, by period of their budgets.
+   * Report what was spent under mandates, by period of their budgets.
    *
    * Adds up the executions of the ledger. An execution counts at its own time, under the mandate of its token and not
-   * under that one's parents; what its outcome gave back is `released`. A range of more than 25,000 executions is
-   * refused with `range_too_large`: ask for shorter ones. See
+   * under the mandate's parents; an amount that its outcome gave back is `released`. A range of more than 25,000
+   * executions is refused with `range_too_large`: ask for shorter ones. See
    * [reports](https://api.example.test/docs/authorize/reports).
    *
    * Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
@@ -1064,11 +1066,11 @@ export class AnalyticsMandateSpendMethods extends Group {
 
 export class AnalyticsUnexecutedMethods extends Group {
   /**
-   * Tokens that were issued and never executed, newest first.
+   * List tokens that were issued and never executed, newest first.
    *
-   * Tokens of the range that no verification has executed, each with the last verification that was asked about it. Let
-   * `to` lie far enough back that they have expired. A page reads a bounded number of authorizations: it may have fewer
-   * than `limit`, or none, and still a `next_cursor`. See [reports](https://api.example.test/docs/authorize/reports).
+   * Lists tokens of the range that no verification has executed, each with its last verification. Choose a `to` so long
+   * ago that the tokens have expired. A page reads a bounded number of authorizations: it may have fewer than `limit`,
+   * or none, and still a `next_cursor`. See [reports](https://api.example.test/docs/authorize/reports).
    *
    * Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1099,10 +1101,10 @@ export class AnalyticsMethods extends Group {
 
 export class ApprovalsChallengesMethods extends Group {
   /**
-   * A challenge for the passkey of a person who approves.
+   * Ask for a challenge for the passkey of a person who approves.
    *
-   * For `navigator.credentials.get` of the person who approves. The challenge is the hash of the action and of this
-   * approval, works for 120 seconds and once.
+   * The browser of the person who approves passes it to `navigator.credentials.get`. The challenge is the hash of the
+   * action and of this approval. It works once, within 120 seconds.
    *
    * Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -1123,10 +1125,10 @@ export class ApprovalsMethods extends Group {
    * Approve the action of an agent, once for each person.
    *
    * Each person counts once. When enough people have approved, the same token verifies valid. An API key names the
-   * person for whom it speaks, has one vote for each approval, and never decides what it authorized; in live keys decide
-   * nothing unless the policy has `approvals.require_human_session: false`. Where it is turned on later, or the key is
-   * revoked, the vote of a key does not count any more, and its person decides again. 409 `approval_already_decided`
-   * where the approval has ended, and for a second decision of a person or of a key.
+   * person for whom it votes, has one vote for each approval, and never decides what it authorized; in live, keys decide
+   * nothing unless the policy has `approvals.require_human_session: false`. When that is turned on later, or the key is
+   * revoked, the vote of the key does not count any more, and its person decides again. The answer is 409
+   * `approval_already_decided` where the approval has ended, and for a second decision of a person or of a key.
    *
    * Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -1146,12 +1148,12 @@ export class ApprovalsMethods extends Group {
   }
 
   /**
-   * Approvals, newest first.
+   * List approvals, newest first.
    *
-   * `status=pending` lists what waits for people, `awaiting=me` what waits for the person who is signed in: their role
-   * may decide it, they are not kept from it by separation of duties, and have no vote that counts. That an approval has
-   * expired follows from the time of the request, not from work that might be late. The payload of an action, the
-   * descriptions of its rules and more than 20 of them are in the answer to GET /v1/approvals/{id} alone.
+   * `status=pending` lists approvals that wait for people, and `awaiting=me` lists approvals that wait for the signed-in
+   * person: their role may decide, separation of duties does not exclude them, and they have no vote that counts.
+   * Whether an approval has expired follows from the time of the request, not from a job that might be late. Only GET
+   * /v1/approvals/{id} has the payload of an action, the descriptions of its rules and more than 20 rules.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1160,9 +1162,9 @@ export class ApprovalsMethods extends Group {
   }
 
   /**
-   * One approval with its whole action; with `wait`, when it has ended.
+   * Read one approval with its whole action; with `wait`, when it has ended.
    *
-   * With `wait`, the answer comes when the approval has ended, or when the seconds are over: look at `status`. Verify
+   * With `wait`, the service answers when the approval has ended, or when the seconds are over: read `status`. Verify
    * answers the same: `approval_pending`, `approval_denied` or `approval_expired`.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
@@ -1177,8 +1179,8 @@ export class AuthMagicLinksMethods extends Group {
    * Ask for a link that signs in. The answer is the same whether the address has an account or not.
    *
    * A link works once, for 10 minutes, beside earlier ones of the address; the first that is used voids the others. A
-   * mail is sent to known addresses, and to unknown ones where people may sign up; the answer does not show which. A
-   * network, and a browser that signed in to the address before, may ask five times in 15 minutes for it. Beyond other
+   * mail is sent to known addresses, and to unknown addresses where people may sign up; the answer does not show which.
+   * A network, and a browser that signed in to the address before, may ask five times in 15 minutes for it. Beyond other
    * limits (see the guide Login) the answer is the same, and no mail is sent. `Idempotency-Key` is ignored.
    *
    * No key is needed. A person who signs in has no session yet.
@@ -1250,10 +1252,9 @@ export class AuthSessionMethods extends Group {
   }
 
   /**
-   * What this credential is: of a key its scopes and limits, of a session the user, what they may do, and the CSRF
-   * token.
+   * Describe this credential: the scopes and limits of a key, or the user, permissions and CSRF token of a session.
    *
-   * With any key, whatever its scopes, and with a session. Programs ask it first: which account and environment, and
+   * Takes any key, whatever its scopes, and a session. Programs call it first to learn the account, the environment and
    * what the key may do. A session ends 12 hours after it began, and after an hour without a request.
    *
    * Any API key. Sessions: owner, admin, approver, analyst, developer.
@@ -1278,7 +1279,7 @@ export class AuthSessionsMethods extends Group {
   /**
    * Sign out everywhere: end all of your sessions, this one too.
    *
-   * For a lost device, or after a link went to somebody else.
+   * Use this for a lost device, or after another person got a link.
    *
    * No API key: a session only. Sessions: owner, admin, approver, analyst, developer. A rate limit of its own, for
    * emergencies.
@@ -1290,7 +1291,7 @@ export class AuthSessionsMethods extends Group {
   /**
    * List your own sessions that have not ended, newest first.
    *
-   * Of the signed-in user alone, in every browser.
+   * Lists sessions of the signed-in user only, in every browser.
    *
    * No API key: a session only. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1372,7 +1373,7 @@ export class AuthMethods extends Group {
 
 export class CasesCountsMethods extends Group {
   /**
-   * Number of cases by status.
+   * Count cases by status.
    *
    * Each count stops at 100,000, as totals of lists do.
    *
@@ -1385,7 +1386,7 @@ export class CasesCountsMethods extends Group {
 
 export class CasesEntriesMethods extends Group {
   /**
-   * The history of a case, newest first.
+   * Read the history of a case, newest first.
    *
    * Each change is one entry of the history, which is append-only.
    *
@@ -1400,7 +1401,7 @@ export class CasesNotesMethods extends Group {
   /**
    * Add a note to the history of a case.
    *
-   * To a closed case too. Erasing the claim deletes the notes, and none is accepted afterwards.
+   * A closed case takes notes too. Erasing the claim deletes the notes, and no more are accepted.
    *
    * Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -1424,8 +1425,8 @@ export class CasesMethods extends Group {
   /**
    * Open a case for a claim that has no open one.
    *
-   * A claim that becomes `failed` gets a case automatically; this is for other claims. A claim has one open case at
-   * most: a second is 409 with `case_id`.
+   * A claim that becomes `failed` gets a case automatically; use this route for other claims. A claim has at most one
+   * open case: opening a second is 409 with `case_id`.
    *
    * Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -1434,12 +1435,12 @@ export class CasesMethods extends Group {
   }
 
   /**
-   * Cases, newest first or by due date.
+   * List cases, newest first or by due date.
    *
-   * A case must match all filters; of several values of one filter, any. `order_by=due` with `order=asc` begins with
-   * what is due first. `overdue=true`: cases whose due date has passed. `due_lt`: cases due before a time; a paused case
-   * counts with its date if the pause ended now. `claim_changed=true`: closed cases whose claim has a different standing
-   * since then.
+   * A case must match all filters, and any of several values of one filter. `order_by=due` with `order=asc` begins with
+   * the case that is due first. `overdue=true` lists cases whose due date has passed. `due_lt` lists cases that are due
+   * before a time; for a paused case this is the date that it would have if the pause ended now. `claim_changed=true`
+   * lists closed cases whose claim has changed its standing since.
    *
    * Scope `escalate`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1448,9 +1449,9 @@ export class CasesMethods extends Group {
   }
 
   /**
-   * One case.
+   * Read one case.
    *
-   * `allowed` says what it can become. Its history is at `GET /v1/cases/{id}/entries`.
+   * `allowed` has the statuses that the case can change to. Its history is at `GET /v1/cases/{id}/entries`.
    *
    * Scope `escalate`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1462,9 +1463,9 @@ export class CasesMethods extends Group {
    * Change the status of a case.
    *
    * A transition that is not in the table, or whose reason does not hold, is 409 `invalid_state_transition` with the
-   * `allowed` statuses. Send the `version` that you read: if the case was changed meanwhile it is 409 too. A denial for
-   * `suspected_fraud` takes two: the first is answered 202 and changes no status, the second, by another `actor`,
-   * denies.
+   * `allowed` statuses. Send the `version` that you read: if the case was changed meanwhile, the answer is 409 too. A
+   * denial for `suspected_fraud` takes two people: the first request is answered 202 and changes no status, and the
+   * second, by another `actor`, denies the case.
    *
    * Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -1486,9 +1487,9 @@ export class CasesMethods extends Group {
 
 export class ClaimsAttestationsMethods extends Group {
   /**
-   * The attestations of a claim with what was submitted, newest first.
+   * List the attestations of a claim with their submissions, newest first.
    *
-   * Each attestation comes with what was submitted, so that its signature can be checked again.
+   * Each attestation has its submission, so that you can check the signature again.
    *
    * Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1497,10 +1498,10 @@ export class ClaimsAttestationsMethods extends Group {
   }
 
   /**
-   * The results of an attestation that later ones replaced, signed as they were, newest first.
+   * List earlier results of an attestation, which later results replaced, newest first.
    *
-   * Empty as long as the first result stands. The one that counts is the attestation’s own; the factors of the others
-   * are in their `result_jws`.
+   * The list is empty while the first result is valid. The current result is in the attestation; the factors of earlier
+   * results are in their `result_jws`.
    *
    * Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1509,9 +1510,9 @@ export class ClaimsAttestationsMethods extends Group {
   }
 
   /**
-   * One attestation, with its result once it is evaluated.
+   * Read one attestation, with its result once it is evaluated.
    *
-   * With `wait` the answer comes when the evaluation has ended, or when the time is over.
+   * With `wait` the service answers when the evaluation has ended, or when the time is over.
    *
    * Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1520,10 +1521,10 @@ export class ClaimsAttestationsMethods extends Group {
   }
 
   /**
-   * Start a failed evaluation over, or submit a cancelled capture again.
+   * Restart a failed evaluation, or submit a cancelled capture again.
    *
-   * For an attestation whose `status` is `failed` (`failure.detail` says why) or `cancelled`: the latter is submitted
-   * again, as of now. Others are 409, and so is a cancelled capture that was submitted again meanwhile.
+   * Takes an attestation whose `status` is `failed` (`failure.detail` says why) or `cancelled`. A cancelled capture
+   * counts as submitted now. Other statuses are 409, and so is a cancelled capture that was submitted again meanwhile.
    *
    * Scope `attest`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -1536,9 +1537,9 @@ export class ClaimsBatchesMethods extends Group {
   /**
    * Cancel the lines that have not started.
    *
-   * Running evaluations are finished. `cancelled` counts the lines that this call cancelled. A capture that was
+   * Running evaluations continue to their end. `cancelled` counts the lines that this call cancelled. A capture that was
    * cancelled before its evaluation counts as never submitted: its `external_id` and its session nonce are free, and it
-   * may be submitted or tried again.
+   * may be submitted or retried.
    *
    * Scope `attest`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -1547,10 +1548,10 @@ export class ClaimsBatchesMethods extends Group {
   }
 
   /**
-   * Submit up to 10,000 captures, one JSON value per line or one array; their media are uploaded before.
+   * Submit up to 10,000 captures, one JSON value per line or one array; upload their media before.
    *
-   * Each value is a body of POST /v1/claims/attest whose media are uploaded already. 64 KiB a line, 256 MiB in all, 20
-   * MiB as an array. A bad line does not affect the others; an incomplete body leaves nothing.
+   * Each value is a body of POST /v1/claims/attest whose media are uploaded already. A line may have 64 KiB, the body
+   * 256 MiB, and an array 20 MiB. A bad line does not affect the others; an incomplete body stores nothing.
    *
    * Scope `attest`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -1559,9 +1560,9 @@ export class ClaimsBatchesMethods extends Group {
   }
 
   /**
-   * Batches, newest first.
+   * List batches, newest first.
    *
-   * Summaries; one batch shows its risks, its rate and when it will end.
+   * The list has summaries. Read one batch for its risks, its rate and its expected end.
    *
    * Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1570,9 +1571,9 @@ export class ClaimsBatchesMethods extends Group {
   }
 
   /**
-   * The lines of a batch that were refused, by line.
+   * List the refused lines of a batch, in the order of the input.
    *
-   * As the answer to the upload had them.
+   * The lines are the same as in the answer to the upload.
    *
    * Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1581,10 +1582,11 @@ export class ClaimsBatchesMethods extends Group {
   }
 
   /**
-   * The results, one per accepted line in the order of the input; the last line has the cursor to continue.
+   * Download the results, one per accepted line in the order of the input; the last line has the cursor to continue.
    *
-   * Up to the first line that has not ended; `include=pending` goes on. Each line has a `cursor` to resume after it. The
-   * last one is `{"object": "cursor", "next_cursor": .., "is_complete": ...}`: without it the download is not whole.
+   * The download ends before the first line that has not ended; with `include=pending` it continues. Each line has a
+   * `cursor` to resume after it. The last line is `{"object": "cursor", "next_cursor": .., "is_complete": ...}`: without
+   * it the download is incomplete.
    *
    * Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1593,9 +1595,9 @@ export class ClaimsBatchesMethods extends Group {
   }
 
   /**
-   * The progress of a batch, and its findings so far.
+   * Read the progress of a batch, and its findings so far.
    *
-   * The batch is done when `settled` is `accepted`. With `wait` the answer comes then, or when the time is over.
+   * The batch is done when `settled` equals `accepted`. With `wait` the service answers then, or when the time is over.
    *
    * Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1606,7 +1608,7 @@ export class ClaimsBatchesMethods extends Group {
 
 export class ClaimsCapturesMethods extends Group {
   /**
-   * Issue nonces for future captures: each binds one capture to the ten minutes after its issue.
+   * Issue nonces for future captures: each nonce binds one capture to the ten minutes after its issue.
    *
    * A nonce in a bundle proves that the capture is younger than the nonce. It is valid for one capture, taken from 5
    * minutes before `issued_at` to 5 minutes after `expires_at`; the submission itself may come up to 30 days later.
@@ -1619,10 +1621,10 @@ export class ClaimsCapturesMethods extends Group {
   }
 
   /**
-   * Capture sessions without their nonces, newest first.
+   * List capture sessions without their nonces, newest first.
    *
-   * By status, device or time of issue. A session is listed for 31 days after it expired; nonces are shown when they are
-   * issued only.
+   * Filters by status, device or time of issue. A session is listed for 31 days after it expired; nonces are shown only
+   * when they are issued.
    *
    * Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1631,10 +1633,10 @@ export class ClaimsCapturesMethods extends Group {
   }
 
   /**
-   * The chunks of a streamed capture that have arrived.
+   * Read which chunks of a streamed capture have arrived.
    *
-   * For a phone that lost its connection or was restarted: `next_index` is the next chunk to send, `received` has the
-   * indices that have arrived, as runs. The nonce is not shown again.
+   * A phone calls this after a lost connection or a restart: `next_index` is the next chunk to send, and `received` has
+   * the indices that have arrived, as runs. The nonce is not shown again.
    *
    * Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1645,10 +1647,10 @@ export class ClaimsCapturesMethods extends Group {
   /**
    * Send one chunk of a video while it is recorded.
    *
-   * The raw bytes of one chunk, 64 MiB at most, in any order; chunk 0 begins the file. The same bytes again are the same
-   * chunk and keep its arrival, other bytes are 409. Send `Content-Digest` to have a damaged transfer refused. After the
-   * session is submitted (`media: {"capture_session_id": ..}`), no more are accepted. Unsubmitted chunks are deleted
-   * after 7 days.
+   * The body is the raw bytes of one chunk, 64 MiB at most. Chunks may come in any order; chunk 0 begins the file.
+   * Sending the same bytes again keeps the chunk and its arrival time; other bytes are 409. Send `Content-Digest` to
+   * have a damaged transfer refused. After the session is submitted (`media: {"capture_session_id": ..}`), no more
+   * chunks are accepted. Unsubmitted chunks are deleted after 7 days.
    *
    * Scope `attest`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -1663,11 +1665,11 @@ export class ClaimsCapturesMethods extends Group {
 
 export class ClaimsDuplicatesMethods extends Group {
   /**
-   * Other claims that show the same pictures.
+   * List other claims that show the same pictures.
    *
-   * Other claims of the account that show the same bytes, or a picture whose 64-bit perceptual hash differs in six bits
-   * or less and whose greys are the same block by block. The search runs after the evaluation: `pending` says that it
-   * has not run yet.
+   * Lists other claims of the account that show the same bytes, or a picture whose 64-bit perceptual hash differs in six
+   * bits or less and whose greys are the same block by block. The search runs after the evaluation: `pending` means that
+   * it has not run yet.
    *
    * Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1680,10 +1682,11 @@ export class ClaimsEvidenceMethods extends Group {
   /**
    * The evidence packet as a PDF document, for people.
    *
-   * What was submitted, what was found, the certificates of the devices, what people decided and when: signed as a whole
-   * and part by part, so that it can be checked offline with `npm run evidence -- verify FILE`. As a PDF it is a
-   * document to read, with the same packet as an attachment. 100 attestations at most, newest first; `next_cursor` leads
-   * to older ones. What adjusters noted is withheld from keys without the scope `escalate`. Each export is logged.
+   * The packet has the submissions, the findings, the certificates of the devices, and what people decided and when. It
+   * is signed as a whole and part by part, so that `npm run evidence -- verify FILE` can check it offline. The PDF is a
+   * document to read, with the same packet as an attachment. A packet has at most 100 attestations, newest first;
+   * `next_cursor` leads to older ones. Keys without the scope `escalate` get no notes of adjusters. Each export is
+   * logged.
    *
    * Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1692,12 +1695,13 @@ export class ClaimsEvidenceMethods extends Group {
   }
 
   /**
-   * Everything known about a claim in one signed packet, as JSON or as a PDF that contains it.
+   * Export everything known about a claim in one signed packet, as JSON or as a PDF that contains it.
    *
-   * What was submitted, what was found, the certificates of the devices, what people decided and when: signed as a whole
-   * and part by part, so that it can be checked offline with `npm run evidence -- verify FILE`. As a PDF it is a
-   * document to read, with the same packet as an attachment. 100 attestations at most, newest first; `next_cursor` leads
-   * to older ones. What adjusters noted is withheld from keys without the scope `escalate`. Each export is logged.
+   * The packet has the submissions, the findings, the certificates of the devices, and what people decided and when. It
+   * is signed as a whole and part by part, so that `npm run evidence -- verify FILE` can check it offline. The PDF is a
+   * document to read, with the same packet as an attachment. A packet has at most 100 attestations, newest first;
+   * `next_cursor` leads to older ones. Keys without the scope `escalate` get no notes of adjusters. Each export is
+   * logged.
    *
    * Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1708,10 +1712,10 @@ export class ClaimsEvidenceMethods extends Group {
 
 export class ClaimsTimelineMethods extends Group {
   /**
-   * What happened to a claim, newest first.
+   * Read what happened to a claim, newest first.
    *
-   * Captures and their results, earlier ones too, the steps of its cases, and the events about the claim. Events are
-   * kept for a limited time, so old ones may be missing.
+   * The timeline has captures and their results, earlier results too, the steps of cases, and the events about the
+   * claim. Events are kept for a limited time, so old ones may be missing.
    *
    * Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1750,8 +1754,8 @@ export class ClaimsMethods extends Group {
    */
   attest(args: AttestClaimRequest & {
       /**
-       * `wait=N`: how many seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240). The answer says in
-       * Preference-Applied what was applied.
+       * `wait=N`: seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240). Preference-Applied in the answer
+       * says what was applied.
        */
       wait?: number | undefined
     }, options?: CallOptions): Call<Attestation> {
@@ -1761,8 +1765,9 @@ export class ClaimsMethods extends Group {
   /**
    * Erase the media and positions of a claim permanently; hashes and signed results stay.
    *
-   * Immediate and permanent: media, thumbnails and positions are deleted, hashes, factors and `result_jws` stay. Later
-   * captures with the same reference are 409. A 503 says that not all bytes are deleted yet: send it again.
+   * The erasure is immediate and permanent: media, thumbnails and positions are deleted; hashes, factors and
+   * `result_jws` stay. Later captures with the same reference are 409. A 503 says that not all bytes are deleted yet:
+   * send the request again.
    *
    * Scope `admin`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -1771,12 +1776,12 @@ export class ClaimsMethods extends Group {
   }
 
   /**
-   * Claims, newest first, or by score or update.
+   * List claims, newest first, or by score or update.
    *
-   * All captures with one `claim.reference` are one claim. It has the highest score, the worst provenance and all codes
-   * of them. A claim must match all filters. `device_id` finds captures that name the device and those that its key
-   * signed. `order_by=updated` puts the claim that changed last first; one that changes while the pages are read may
-   * appear twice.
+   * All captures with one `claim.reference` are one claim. The claim has the highest score, the worst provenance and all
+   * codes of its captures. A claim must match all filters. `device_id` finds claims with captures that name the device
+   * or are signed by its key. `order_by=updated` puts the claim that changed last first; a claim that changes while the
+   * pages are read may appear twice.
    *
    * Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1785,7 +1790,7 @@ export class ClaimsMethods extends Group {
   }
 
   /**
-   * One claim.
+   * Read one claim.
    *
    * Its captures are at `GET /v1/claims/{id}/attestations`.
    *
@@ -1798,10 +1803,10 @@ export class ClaimsMethods extends Group {
 
 export class DecisionsCheckpointsMethods extends Group {
   /**
-   * Signed states of the ledger, the largest first.
+   * List signed states of the ledger, the largest first.
    *
-   * One is signed at most once a minute, when the log has grown. Keep the newest somewhere else: with it, nothing before
-   * it can be changed unseen. See [the ledger](https://api.example.test/docs/authorize/ledger).
+   * A checkpoint is signed at most once a minute, when the log has grown. Keep the newest checkpoint elsewhere: with it,
+   * every change of an earlier entry is detected. See [the ledger](https://api.example.test/docs/authorize/ledger).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1812,9 +1817,9 @@ export class DecisionsCheckpointsMethods extends Group {
 
 export class DecisionsConsistencyMethods extends Group {
   /**
-   * A proof that the ledger has only grown since it had a size.
+   * Prove that the ledger has only grown since an earlier size.
    *
-   * For the roots of two checkpoints: the leaves of the older are the beginning of those of the newer.
+   * Proves from the roots of two checkpoints that the older checkpoint’s leaves are the first leaves of the newer one.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1825,10 +1830,11 @@ export class DecisionsConsistencyMethods extends Group {
 
 export class DecisionsProofMethods extends Group {
   /**
-   * A proof that a decision is in the ledger.
+   * Prove that a decision is in the ledger.
    *
-   * The hashes that lead from the entry to the root that a checkpoint signs. 409 `not_ready`: no checkpoint covers it
-   * yet; ask again in a minute. See [the ledger](https://api.example.test/docs/authorize/ledger).
+   * Returns the hashes that lead from the entry to the root that a checkpoint signs. The answer is 409 `not_ready` while
+   * no checkpoint covers the entry: ask again in a minute. See [the
+   * ledger](https://api.example.test/docs/authorize/ledger).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1850,10 +1856,10 @@ export class DecisionsMethods extends Group {
   }
 
   /**
-   * The facts of a decision, and whether they lead to the same answer again.
+   * Explain a decision by its facts, and whether they lead to the same answer again.
    *
-   * Opens the recorded facts, and decides once more from them alone. Facts whose hash is not the one of the entry are
-   * not shown.
+   * Opens the recorded facts, and decides again from them alone. Facts are shown only when their hash is the one in the
+   * entry.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1862,11 +1868,12 @@ export class DecisionsMethods extends Group {
   }
 
   /**
-   * The ledger as NDJSON, to be checked without the service.
+   * Export the ledger as NDJSON, to be checked without the service.
    *
-   * Up to the newest checkpoint: entries by position, the leaf where an entry is gone, and the checkpoints in their
-   * places. With `after` it goes on where another ended. The export is recorded in the audit log. `npm run ledger --
-   * verify` checks it without the service. See [the ledger](https://api.example.test/docs/authorize/ledger).
+   * The export ends at the newest checkpoint. It has the entries by position, the leaf in place of a deleted entry, and
+   * the checkpoints in their places. With `after` it continues where an earlier export ended. The export is recorded in
+   * the audit log. `npm run ledger -- verify` checks it without the service. See [the
+   * ledger](https://api.example.test/docs/authorize/ledger).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1875,11 +1882,11 @@ export class DecisionsMethods extends Group {
   }
 
   /**
-   * Decisions, newest first.
+   * List decisions, newest first.
    *
    * Filters by kind, reason, time, and what a decision is about: its subject, token, agent, agent session, device,
    * mandate, schedule or trace, and the rule that gave the answer. A page ends after half a megabyte, also before its
-   * `limit`: go on while `has_more`. Entries are kept for 30 days, a year or seven years, by plan, and in the sandbox
+   * `limit`: continue while `has_more`. Entries are kept for 30 days, a year or seven years, by plan, and in the sandbox
    * for 7 days; clinical ones for two years at least. See [the ledger](https://api.example.test/docs/authorize/ledger).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
@@ -1889,9 +1896,9 @@ export class DecisionsMethods extends Group {
   }
 
   /**
-   * One decision.
+   * Read one decision.
    *
-   * A key with `verify` reads the decisions that it made itself, one that has `admin` as well reads all. `position` is
+   * A key with `verify` reads the decisions that it made itself; a key that also has `admin` reads all. `position` is
    * the place of its leaf in the log, which it has a second after the decision.
    *
    * Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
@@ -1903,9 +1910,9 @@ export class DecisionsMethods extends Group {
   /**
    * Check a part of the ledger: entries, leaves, stored nodes and checkpoints.
    *
-   * The service checks its own rows, 10,000 leaves at a time, and fewer where entries are long: begin again at `next`
-   * until it is null. It finds rows that were changed, removed or added below the service. Who does not trust the
-   * service checks an export.
+   * The service checks its own rows, 10,000 leaves at a time, and fewer where entries are long: call again with `next`
+   * until it is null. It finds rows that were changed, removed or added in the database. To check without trusting the
+   * service, check an export.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1932,8 +1939,8 @@ export class DevicesBatchesMethods extends Group {
   /**
    * Enroll up to 10,000 devices, as NDJSON.
    *
-   * Each line is a body of `POST /v1/admin/devices`. Bad lines are reported and do not affect the others; with a
-   * publishable key 1,000 lines. An interrupted upload stores nothing.
+   * Each line is a body of `POST /v1/admin/devices`. Bad lines are reported and do not affect the others. A publishable
+   * key may send 1,000 lines. An interrupted upload stores nothing.
    *
    * Scope `admin`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -1958,9 +1965,10 @@ export class DevicesChallengesMethods extends Group {
 
 export class DevicesCountsMethods extends Group {
   /**
-   * Number of devices by status and hardware tier.
+   * Count devices by status and hardware tier.
    *
-   * Of the account and environment. `expired` devices count as not enrolled; renew those that are about to be.
+   * Counts the devices of the account and environment. `expired` devices count as not enrolled; renew certificates
+   * before they expire.
    *
    * Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1971,10 +1979,11 @@ export class DevicesCountsMethods extends Group {
 
 export class DevicesHistoryMethods extends Group {
   /**
-   * The history of one device, newest first.
+   * Read the history of one device, newest first.
    *
-   * Enrolled, renewed by a newer certificate, attested by newer evidence, revoked: by which key, and by whom if the
-   * caller said so. A device expires automatically at `expires_at` of its last enrolment or renewal.
+   * An entry says that the device was enrolled, renewed by a newer certificate, attested by newer evidence or revoked,
+   * by which key, and by whom if the caller said so. A device expires automatically at `expires_at` of its last
+   * enrolment or renewal.
    *
    * Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -1987,7 +1996,8 @@ export class DevicesRootsMethods extends Group {
   /**
    * Register a CA certificate (PEM, or base64 of DER) that device certificates may lead to.
    *
-   * Chains of devices must lead to one of these, or their captures raise `cert_unknown_ca`.
+   * The certificate chain of a device must lead to a root CA of the account; otherwise its captures raise
+   * `cert_unknown_ca`.
    *
    * Scope `admin`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -1998,7 +2008,7 @@ export class DevicesRootsMethods extends Group {
   /**
    * Stop trusting a root CA. Devices stay; new captures that lead to it raise cert_unknown_ca.
    *
-   * What was evaluated before stays as it is.
+   * Earlier results stay as they are.
    *
    * Scope `admin`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -2007,9 +2017,9 @@ export class DevicesRootsMethods extends Group {
   }
 
   /**
-   * Root CAs, newest first.
+   * List root CAs, newest first.
    *
-   * Each with its certificate in PEM.
+   * Each root CA has its certificate in PEM.
    *
    * Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2018,9 +2028,9 @@ export class DevicesRootsMethods extends Group {
   }
 
   /**
-   * One root CA.
+   * Read one root CA.
    *
-   * With its certificate in PEM.
+   * The answer has the certificate in PEM.
    *
    * Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2050,8 +2060,8 @@ export class DevicesMethods extends Group {
   /**
    * Replace the hardware evidence of a device by newer evidence.
    *
-   * Newer evidence replaces the stored one, whether the tier rises or falls. Evidence that is not about this device is
-   * refused and changes nothing; the errors say why.
+   * Newer evidence replaces the stored evidence, whether the tier rises or falls. Evidence that is not about this device
+   * is refused and changes nothing; the errors say why.
    *
    * Scope `admin`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -2062,8 +2072,9 @@ export class DevicesMethods extends Group {
   /**
    * Enroll one device by its certificate chain.
    *
-   * `certificate_chain` is base64 of DER, leaf first, without the root. The same key again is the same device.
-   * `attestation` is evidence of the key’s hardware: what does not verify leaves a device of tier `none` that says why.
+   * `certificate_chain` is base64 of DER, leaf first, without the root. Sending the same key again returns the same
+   * device. `attestation` is evidence of the key’s hardware: when it does not verify, the device has the tier `none` and
+   * says why.
    *
    * Scope `admin`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -2072,11 +2083,11 @@ export class DevicesMethods extends Group {
   }
 
   /**
-   * Devices, newest first or by their expiry.
+   * List devices, newest first or by their expiry.
    *
-   * A device must match all filters; of several statuses, any. `expired`: the certificate has expired, and the device
-   * counts as not enrolled. `status=enrolled` with `expires_lt`, `order_by=expires` and `order=asc` are those to renew,
-   * the most urgent first.
+   * A device must match all filters, and any of several statuses. `expired` means that the certificate has expired and
+   * the device counts as not enrolled. `status=enrolled` with `expires_lt`, `order_by=expires` and `order=asc` lists the
+   * devices to renew, the most urgent first.
    *
    * Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2085,9 +2096,9 @@ export class DevicesMethods extends Group {
   }
 
   /**
-   * One device.
+   * Read one device.
    *
-   * With its certificate and what the server knows of its hardware.
+   * The answer has the certificate, and what the service knows of the hardware.
    *
    * Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2098,9 +2109,9 @@ export class DevicesMethods extends Group {
   /**
    * Revoke a device permanently.
    *
-   * New captures of the device raise `device_revoked` from now on, whatever their time. Those that were accepted at or
-   * after `effective_at` are re-evaluated: see `GET /v1/account/reevaluations`. Its key can not be enrolled again. A
-   * repeat changes nothing.
+   * Later captures of the device raise `device_revoked`, whatever their time. Captures that were accepted at or after
+   * `effective_at` are re-evaluated: see `GET /v1/account/reevaluations`. Its key can not be enrolled again. A repeat
+   * changes nothing.
    *
    * Scope `admin`. Sessions: owner, admin; in sandbox also developer. A rate limit of its own, for emergencies.
    */
@@ -2124,7 +2135,7 @@ export class EventsConsumersMethods extends Group {
   /**
    * Delete a consumer. Its events stay.
    *
-   * One of the same name may be made again, at any position.
+   * A consumer of the same name may be created again, at any position.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -2135,7 +2146,7 @@ export class EventsConsumersMethods extends Group {
   /**
    * The consumers of events, by name.
    *
-   * How far each has come, and how many events are left for it.
+   * Each consumer shows its position, and how many events are left for it.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -2146,10 +2157,10 @@ export class EventsConsumersMethods extends Group {
   /**
    * Create a consumer, or store the position up to which it has processed events.
    *
-   * Report a position when the events up to it are processed. It only moves forward: a lower one is 409 `consumer_moved`
-   * with the current `position`, and so is a wrong `expected_position`. A position that the consumer was not given is
-   * refused. To read again from an earlier position, read with `after`, or delete the consumer. Where events after the
-   * position were deleted (they are kept for 30 days), 410 `events_expired` says so.
+   * Report a position when the events up to it are processed. A position only moves forward: a lower one is 409
+   * `consumer_moved` with the current `position`, and so is a wrong `expected_position`. A position that the consumer
+   * never received is refused. To read again from an earlier position, read with `after`, or delete the consumer. The
+   * answer is 410 `events_expired` where events after the position were deleted (they are kept for 30 days).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -2174,9 +2185,9 @@ export class EventsConsumersMethods extends Group {
 
 export class EventsTypesMethods extends Group {
   /**
-   * Every type of event, with its schema and an example.
+   * List every type of event, with its schema and an example.
    *
-   * All of them, on one page. Payloads are checked against these schemas before they are stored.
+   * The list is one page. Payloads are checked against these schemas before they are stored.
    *
    * No key is needed. Generators of code have no key.
    */
@@ -2185,9 +2196,9 @@ export class EventsTypesMethods extends Group {
   }
 
   /**
-   * One type of event.
+   * Read one type of event.
    *
-   * Also of a type that this version of the service does not send.
+   * Types that this version of the service does not send yet are included.
    *
    * No key is needed. Generators of code have no key.
    */
@@ -2207,11 +2218,12 @@ export class EventsMethods extends Group {
   }
 
   /**
-   * Events, newest first.
+   * List events, newest first.
    *
-   * The events of the last 30 days, for pages: to process each of them once, pull them. A user gets the events of what
-   * their role may read. `subject_id` finds the events of one claim, case, agent session, token and so on; of those that
-   * an event names, its claim and the narrowest other one count. An event is listed within seconds.
+   * Lists the events of the last 30 days, for pages. To process each event once, pull the events. A user gets the events
+   * that their role may read. `subject_id` finds the events of one claim, case, agent session, token and so on; it
+   * matches the claim of an event and the narrowest other object that the event names. An event is listed within
+   * seconds.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -2220,12 +2232,13 @@ export class EventsMethods extends Group {
   }
 
   /**
-   * The events after a position, oldest first.
+   * Pull the events after a position, oldest first.
    *
-   * The same events as by webhook, for receivers that can not be called. An event gets its position within two seconds
-   * of its commit, and no event ever appears before one that was shown: go on with `next_after`, and nothing is missed
-   * or repeated. Where events after the position were deleted (they are kept for 30 days), 410 `events_expired` says so.
-   * With `wait` (or `Prefer: wait=N`), the answer comes with the first event, or when the seconds are over.
+   * Returns the same events as webhooks do, for receivers that can not be called. An event gets its position within two
+   * seconds of its commit, and no event ever appears before one that was shown. Continue with `next_after`: no event is
+   * missed or repeated. The answer is 410 `events_expired` where events after the position were deleted (they are kept
+   * for 30 days). With `wait` (or `Prefer: wait=N`), the service answers at the first event, or when the seconds are
+   * over.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -2236,7 +2249,7 @@ export class EventsMethods extends Group {
   /**
    * One event.
    *
-   * As it was delivered, for 30 days.
+   * The event is the same as in its deliveries, and is kept for 30 days.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -2249,10 +2262,10 @@ export class IntentChallengesMethods extends Group {
   /**
    * Ask for a challenge by which a person confirms one action with a passkey.
    *
-   * A person confirms the action in a browser, with `options`, and the answer goes into `passkey_assertion` of the
-   * request that the challenge was asked for. It counts for two minutes, once, and for exactly this action, agent
-   * session and device. A session’s challenge is for the passkeys of its own user, a key’s for those of every user of
-   * the account.
+   * A person confirms the action in a browser, with `options`. Send the browser’s answer as `passkey_assertion` of the
+   * request that the challenge is for. The challenge works for two minutes, once, and for exactly this action, agent
+   * session and device. The challenge of a session is for the passkeys of its own user; the challenge of a key is for
+   * the passkeys of every user of the account.
    *
    * Scope `intent`. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -2277,7 +2290,7 @@ export class IntentExecutionsMethods extends Group {
   }
 
   /**
-   * What became of an executed action.
+   * Read the outcome of an executed action.
    *
    * Shows when the action of a token was executed, and how it ended if that was reported.
    *
@@ -2292,10 +2305,10 @@ export class IntentRevocationsMethods extends Group {
   /**
    * Revoke a token, or all tokens of an agent session or a device, from the next verify on.
    *
-   * From its commit on, no verify of any process accepts a token that it ends: one token, or every unexpired token of an
-   * agent session or a device. These tokens stay revoked. A revoked session or device gets no new tokens, until
-   * `expires_at` where that is given. What is revoked at least as long already stays as it is. Send the member that
-   * belongs to the scope: `jti`, `agent_session_id` or `device_id`. The publishable keys revoke tokens only.
+   * From the commit on, no verify of any process accepts a token that the revocation ends: one token, or every unexpired
+   * token of an agent session or a device. These tokens stay revoked. A revoked session or device gets no new tokens,
+   * until `expires_at` where that is given. A longer existing revocation stays as it is. Send the member that belongs to
+   * the scope: `jti`, `agent_session_id` or `device_id`. Publishable keys revoke tokens only.
    *
    * Scope `intent`. Sessions: owner, admin, approver; in sandbox also developer. A rate limit of its own, for
    * emergencies.
@@ -2305,9 +2318,9 @@ export class IntentRevocationsMethods extends Group {
   }
 
   /**
-   * Revocations, newest first.
+   * List revocations, newest first.
    *
-   * With those that have expired. Revocations of devices in their registry are among them.
+   * The list includes revocations that have expired, and revocations of devices in their registry.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2316,7 +2329,7 @@ export class IntentRevocationsMethods extends Group {
   }
 
   /**
-   * One revocation.
+   * Read one revocation.
    *
    * A revocation never changes.
    *
@@ -2329,10 +2342,10 @@ export class IntentRevocationsMethods extends Group {
 
 export class IntentStatusMethods extends Group {
   /**
-   * Whether a token is active, revoked or expired.
+   * Read whether a token is active, revoked or expired.
    *
-   * For a relying party that verified a token offline. `revoked` stays `revoked` after the token has expired. A verify
-   * checks more: the policy, the agent, the account. Tokens that expired a month ago are not found.
+   * A relying party that verified a token offline calls this. `revoked` stays `revoked` after the token has expired. A
+   * verify also checks the policy, the agent and the account. Tokens that expired a month ago are not found.
    *
    * Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2343,7 +2356,7 @@ export class IntentStatusMethods extends Group {
 
 export class IntentStatusListsMethods extends Group {
   /**
-   * Which tokens are revoked, as a signed Token Status List.
+   * Read which tokens are revoked, as a signed Token Status List.
    *
    * A JWT of type `statuslist+jwt` (draft-ietf-oauth-status-list), signed like the tokens. `status_list.lst` has two
    * bits for each token, at the `idx` of its claim `status`: 0 valid, 1 revoked. A revocation is in the list within 30
@@ -2424,11 +2437,11 @@ export class IntentMethods extends Group {
   }
 
   /**
-   * Issued tokens, newest first.
+   * List issued tokens, newest first.
    *
-   * What was issued, and what became of it. The tokens themselves are in the answer of authorize alone. `status` is that
-   * of GET /v1/intent/status/{jti}: a token that was executed stays active until it expires. Tokens that expired a month
-   * ago are not listed.
+   * Lists issued tokens and their outcomes. Only the answer of authorize has the token itself. `status` is the same as
+   * in GET /v1/intent/status/{jti}: an executed token stays active until it expires. Tokens that expired a month ago are
+   * not listed.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2439,7 +2452,7 @@ export class IntentMethods extends Group {
   /**
    * Resume the agents of the account after a stop.
    *
-   * Tokens that have not expired meanwhile verify again. It changes nothing where nothing is stopped.
+   * Tokens that have not expired meanwhile verify again. Without a stop the request changes nothing.
    *
    * Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer. A
    * rate limit of its own, for emergencies.
@@ -2449,9 +2462,9 @@ export class IntentMethods extends Group {
   }
 
   /**
-   * Whether the agents of the account are stopped in this environment.
+   * Read whether the agents of the account are stopped in this environment.
    *
-   * The last stop, whether it is in force or lifted.
+   * The answer is the last stop, whether it is in force or lifted.
    *
    * Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
    * developer. A rate limit of its own, for emergencies.
@@ -2495,8 +2508,7 @@ export class IntentMethods extends Group {
    * `already_executed`.
    *
    * `agent_session_id`, `device_id`, `audience` and `context_evidence` are compared where they are given. Where the
-   * policy has
-   * `require_bindings`, one that the token is bound to and the request leaves out is answered as if it differed.
+   * policy has `require_bindings`, a binding that the request leaves out is answered as if it differed.
    *
    * `execute: false` answers what executing would answer this caller with this key, uses nothing up and opens no
    * approval.
@@ -2517,10 +2529,10 @@ export class IntentMethods extends Group {
 
 export class MandatesSpendMethods extends Group {
   /**
-   * What was spent under a mandate, by day.
+   * Read what was spent under a mandate, by day.
    *
-   * The charges of its budget, by the day (UTC) on which the action was executed: those of its children are charged to
-   * it too. Charges are kept for 45 days, and a period has at most 25,000. A mandate without a budget is charged
+   * Adds up the charges of the budget by the day (UTC) on which the action was executed; the charges of children are
+   * included. Charges are kept for 45 days, and a period has at most 25,000. A mandate without a budget is charged
    * nothing: GET /v1/analytics/mandate-spend adds up its executions.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
@@ -2541,10 +2553,10 @@ export class MandatesMethods extends Group {
   /**
    * Grant a mandate.
    *
-   * What somebody lets an agent do: constraints for each action, a budget for all of them, an expiry. A constraint that
-   * is not known is refused. With `parent_id` it lies within that mandate: its terms may not exceed those of any
-   * ancestor, nor its budget what they have left, and every charge is made on each of them. It needs `escalate`: an
-   * agent whose key has `intent` can not grant itself a mandate.
+   * A mandate lets an agent act: it has constraints for each action, a budget for all actions, and an expiry. An unknown
+   * constraint is refused. With `parent_id` the mandate lies within its parent: its terms may not exceed the terms of
+   * any ancestor, its budget may not exceed what the ancestors have left, and every charge is made on all of them. It
+   * needs `escalate`: an agent whose key has `intent` can not grant itself a mandate.
    *
    * Scope `escalate`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -2556,8 +2568,8 @@ export class MandatesMethods extends Group {
    * Check in for a mandate, so that it is not suspended.
    *
    * A mandate with a heartbeat is suspended when no check-in comes within its interval and 60 s. A check-in within the
-   * reactivation window makes it active again; after it the mandate is `lapsed` permanently, and a check-in is 409. A
-   * mandate without a heartbeat is 409 `conflict`.
+   * reactivation window makes the mandate active again; after the window the mandate is `lapsed` permanently, and a
+   * check-in is 409. A mandate without a heartbeat is 409 `conflict`.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -2566,10 +2578,10 @@ export class MandatesMethods extends Group {
   }
 
   /**
-   * Mandates, newest first.
+   * List mandates, newest first.
    *
-   * A mandate must match all filters, of `status` any value that is given. `status` is that of the mandate with its
-   * ancestors, by the clock: nothing has to run for a mandate to expire or to be suspended.
+   * A mandate must match all filters, and any of the given values of `status`. `status` takes the ancestors into
+   * account, and follows the clock: a mandate expires or is suspended on time without any job.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2578,10 +2590,11 @@ export class MandatesMethods extends Group {
   }
 
   /**
-   * One mandate, with what is left of its budget.
+   * Read one mandate, with what is left of its budget.
    *
-   * `budget` is its own; `remaining` is what an action may cost at most, with the budgets of its ancestors. The periods
-   * of a budget are calendar days, weeks from Monday on, months and years in its time zone.
+   * `budget` is the mandate’s own budget; `remaining` is the most that an action may cost, with the budgets of its
+   * ancestors. The periods of a budget are calendar days, weeks from Monday on, months and years in the mandate’s time
+   * zone.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2592,7 +2605,7 @@ export class MandatesMethods extends Group {
   /**
    * End a mandate and its children, from the next decision on.
    *
-   * From its commit on, no verify of any process accepts a token of the mandate or of its descendants. A mandate that is
+   * From the commit on, no verify of any process accepts a token of the mandate or of its descendants. A mandate that is
    * revoked stays as it is. Other requests do not count against the rate limit of this one.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer. A rate limit of its own, for emergencies.
@@ -2604,9 +2617,9 @@ export class MandatesMethods extends Group {
   /**
    * Make a mandate allow less.
    *
-   * Members that are absent stay as they are. What is limited can be limited further, and what is not limited can be
-   * limited, in a child within its ancestors; a member that would allow more is refused with the code `wider`. A change
-   * of `heartbeat` counts as a check-in; without `reactivation_window_seconds` its window stays as it is.
+   * Members that are absent keep their values. A change may add a limit or lower one; in a child, limits stay within the
+   * ancestors. A member that would allow more is refused with the code `wider`. A change of `heartbeat` counts as a
+   * check-in; without `reactivation_window_seconds` the window keeps its length.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -2622,7 +2635,7 @@ export class MediaC2paAnchorsMethods extends Group {
   /**
    * Trust a CA certificate (PEM, or base64 of DER) that signers of C2PA manifests may lead to.
    *
-   * Manifests whose signer leads to one of these, or to one of the deployment’s own, are `trusted`.
+   * A manifest is `trusted` when its signer leads to an anchor of the account or of the deployment.
    *
    * Scope `admin`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -2631,9 +2644,9 @@ export class MediaC2paAnchorsMethods extends Group {
   }
 
   /**
-   * Stop trusting an anchor of C2PA manifests, for what is judged from then on.
+   * Stop trusting an anchor of C2PA manifests in later evaluations.
    *
-   * What was evaluated before stays as it is.
+   * Earlier results stay as they are.
    *
    * Scope `admin`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -2642,9 +2655,9 @@ export class MediaC2paAnchorsMethods extends Group {
   }
 
   /**
-   * Anchors of C2PA manifests, newest first.
+   * List anchors of C2PA manifests, newest first.
    *
-   * Each with its certificate in PEM. The deployment’s own are not among them.
+   * Each anchor has its certificate in PEM. The list leaves out the deployment’s anchors.
    *
    * Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2653,9 +2666,9 @@ export class MediaC2paAnchorsMethods extends Group {
   }
 
   /**
-   * One anchor of C2PA manifests.
+   * Read one anchor of C2PA manifests.
    *
-   * With its certificate in PEM.
+   * The answer has the certificate in PEM.
    *
    * Scope `admin`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2675,14 +2688,14 @@ export class MediaMethods extends Group {
   /**
    * Download the original bytes, or one range of them.
    *
-   * Byte for byte as it was uploaded, as an attachment. Its ETag is the SHA-256 in hex.
+   * Returns the uploaded bytes unchanged, as an attachment. The ETag is the SHA-256 in hex.
    *
    * Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
   download(mediaId: string, args?: {
       /** `bytes=0-1023`: one range (RFC 9110 14.2). */
       range?: string | undefined
-      /** An ETag: the range only counts while it is the same. */
+      /** An ETag: the range applies only while the ETag is the same. */
       ifRange?: string | undefined
     }, options?: CallOptions): Call<Response> {
     return this.callBytes(path`/v1/media/${mediaId}`, { args, headers: { range: 'Range', ifRange: 'If-Range' }, accept: 'application/octet-stream' }, options)
@@ -2691,8 +2704,9 @@ export class MediaMethods extends Group {
   /**
    * A small upright picture (WebP, 320 pixels at its longest side) without metadata.
    *
-   * Made at the first request. 404 where the pixels can not be read here (HEIC), or not within 8 s and 768 MB. An
-   * account has one picture decoded at a time: with 64 more waiting it is 503 with `Retry-After`.
+   * The picture is made at the first request. The answer is 404 where the service can not read the pixels (HEIC), or not
+   * within 8 s and 768 MB. The service decodes one picture of an account at a time: while 64 more wait, the answer is
+   * 503 with `Retry-After`.
    *
    * Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2701,10 +2715,10 @@ export class MediaMethods extends Group {
   }
 
   /**
-   * What is known of a photo or a video: its type, size and dimensions, and the claims that show it.
+   * Read the type, size and dimensions of a photo or a video, and the claims that show it.
    *
-   * What is shown of it without its bytes. `width` and `height` are as stored in the file, before any rotation, and null
-   * for a video.
+   * The answer contains no bytes of the media. `width` and `height` are as stored in the file, before any rotation, and
+   * null for a video.
    *
    * Scope `verify`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2715,14 +2729,14 @@ export class MediaMethods extends Group {
   /**
    * Upload a photo (up to 100 MB) or a video (up to 2 GiB). The same bytes are the same media_id.
    *
-   * The raw bytes as the body. The content type is detected from the bytes and must agree. Uploading the same bytes
-   * again answers the same `media_id`. Unreferenced media are deleted after 7 days.
+   * The body is the raw bytes. The content type is detected from the bytes and must agree with the header. Uploading the
+   * same bytes again answers the same `media_id`. Unreferenced media are deleted after 7 days.
    *
    * Scope `attest`. Sessions: owner, admin; in sandbox also developer.
    */
   upload(body: Uploadable, args?: {
       contentType?: 'image/jpeg' | 'image/png' | 'image/webp' | 'image/heic' | 'image/avif' | 'image/tiff' | 'video/mp4' | 'video/quicktime' | 'video/webm' | undefined
-      /** `sha-256=:<base64>:` (RFC 9530): compared with what arrives. */
+      /** `sha-256=:<base64>:` (RFC 9530): compared with the received bytes. */
       contentDigest?: string | undefined
     }, options?: UploadOptions): Call<Media> {
     return this.callUpload<Media>(['POST', '/v1/media'], body, { args, headers: { contentDigest: 'Content-Digest' }, answer: 'flat' }, options)
@@ -2777,9 +2791,10 @@ export class OrgInvitesMethods extends Group {
   /**
    * Send an invite again, with another token; the token before no longer works.
    *
-   * For a pending or an expired invite. It works for 7 days from then on, and is that of the new sender. An API key
-   * grants no role that can do more than the key (`role_limit`): `admin` takes every scope, `approver` the scope
-   * `escalate`, `developer` the scopes attest, verify, intent and screen, each without an end, `ip_allow` or `products`.
+   * Works for a pending or an expired invite. The new link works for 7 days, and the invite belongs to its new sender.
+   * An API key grants no role that can do more than the key (`role_limit`): `admin` takes every scope, `approver` the
+   * scope `escalate`, `developer` the scopes attest, verify, intent and screen, each without an end, `ip_allow` or
+   * `products`.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin. Plan enterprise.
    */
@@ -2790,7 +2805,7 @@ export class OrgInvitesMethods extends Group {
   /**
    * Read one invite.
    *
-   * Ended invites are there for 30 days after the day on which they would have expired.
+   * Ended invites are kept for 30 days after the day on which they would have expired.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin.
    */
@@ -2838,7 +2853,7 @@ export class OrgUsersMethods extends Group {
   /**
    * List the users of the account, newest first; removed ones too.
    *
-   * A removed user stays listed: the address can’t come back by itself, and the audit log names the id.
+   * A removed user stays listed: a removed address returns only by an invite, and the audit log names the id.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -2888,9 +2903,9 @@ export class OrgMethods extends Group {
 
 export class OverviewChangelogMethods extends Group {
   /**
-   * The versions of this service, newest first, and what changed in each.
+   * List the versions of this service, newest first, and what changed in each.
    *
-   * The changelog of this service as data. With `If-None-Match` the answer is 304 until it has changed.
+   * The changelog of this service as data. With `If-None-Match` the answer is 304 until the changelog has changed.
    *
    * No key is needed. Readers look at it before they have a key.
    */
@@ -2901,7 +2916,7 @@ export class OverviewChangelogMethods extends Group {
 
 export class OverviewReasonCodesMethods extends Group {
   /**
-   * Every reason code: where it appears, what it means, and what to do about it.
+   * List every reason code: where it appears, what it means, and what to do about it.
    *
    * All of them in one page, in the order in which they are answered. Rules of a policy may answer with reasons of their
    * own, which are not here. The same texts are in [the guide](https://api.example.test/docs/authorize/reasons).
@@ -2924,7 +2939,7 @@ export class OverviewMethods extends Group {
   }
 
   /**
-   * What waits for you: counts of all products.
+   * Count the work that waits for you, in all products.
    *
    * Counts what waits for the caller, in one environment. Each part is shown to those who may call the route that lists
    * its rows; another part is null, and `not_readable` names it. Counts go to 1,000. See [the
@@ -2967,8 +2982,8 @@ export class PasskeysMethods extends Group {
   /**
    * Remove one of your passkeys. Nothing can be confirmed with it any more.
    *
-   * Takes effect with the commit, in every process: a confirmation that is checked meanwhile is refused. The user is
-   * told by mail.
+   * The removal takes effect with the commit, in every process: a confirmation that is checked meanwhile is refused. The
+   * user is told by mail.
    *
    * No API key: a session only. Sessions: owner, admin, approver, analyst, developer. A rate limit of its own, for
    * emergencies.
@@ -2980,7 +2995,7 @@ export class PasskeysMethods extends Group {
   /**
    * List your own passkeys, newest first.
    *
-   * Of the signed-in user alone, whatever the environment.
+   * Lists passkeys of the signed-in user only, whatever the environment.
    *
    * No API key: a session only. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -2991,9 +3006,9 @@ export class PasskeysMethods extends Group {
   /**
    * Register a passkey with what the authenticator answered.
    *
-   * `response` is what `toJSON()` of the new credential returns. The user must have been verified, the key must be of
-   * ES256, EdDSA or RS256 (2,048 to 4,096 bits), and attestation statements with certificates are refused. The user is
-   * told by mail.
+   * `response` is the result of `toJSON()` on the new credential. The authenticator must have verified the user, the
+   * algorithm must be ES256, EdDSA or RS256 (2,048 to 4,096 bits), and attestation statements with certificates are
+   * refused. The user is told by mail.
    *
    * No API key: a session only. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -3002,7 +3017,7 @@ export class PasskeysMethods extends Group {
   }
 
   /**
-   * One of your passkeys.
+   * Read one of your passkeys.
    *
    * A passkey of another user is not found.
    *
@@ -3015,7 +3030,7 @@ export class PasskeysMethods extends Group {
   /**
    * Give one of your passkeys another name.
    *
-   * Names are for their owner alone.
+   * Only the owner sees the name.
    *
    * No API key: a session only. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -3026,10 +3041,11 @@ export class PasskeysMethods extends Group {
 
 export class PolicyShadowReportMethods extends Group {
   /**
-   * What the shadow rules would have done, and where they differ from the answers.
+   * Report what the shadow rules would have done, and where they differ from the answers.
    *
-   * From the rule results on record. A page examines at most 2,000 decisions, and fewer where they are long: ask for the
-   * next one while `has_more`, and add the numbers of each rule up. As lines, a rule has one for each page.
+   * Reads the recorded rule results. A page examines at most 2,000 decisions, and fewer where decisions are long. Ask
+   * for the next page while `has_more`, and add up the numbers of each rule. As NDJSON, a rule has one line for each
+   * page.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3040,7 +3056,7 @@ export class PolicyShadowReportMethods extends Group {
 
 export class PolicyVersionsMethods extends Group {
   /**
-   * All versions of the policy, newest first, and who made each.
+   * List all versions of the policy, newest first, and who made each.
    *
    * A version never changes. `policy_version` of a decision is one of these, or 0.
    *
@@ -3051,9 +3067,9 @@ export class PolicyVersionsMethods extends Group {
   }
 
   /**
-   * One version of the policy.
+   * Read one version of the policy.
    *
-   * 0 is the defaults.
+   * Version 0 is the defaults.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3064,9 +3080,9 @@ export class PolicyVersionsMethods extends Group {
 
 export class PolicyWebhookSecretMethods extends Group {
   /**
-   * When the secret that signs questions to policy webhooks was rotated.
+   * Read when the secret that signs questions to policy webhooks was rotated.
    *
-   * Per account and environment. The secret itself can not be read.
+   * Each environment of an account has its own secret. The secret itself can not be read.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3077,9 +3093,9 @@ export class PolicyWebhookSecretMethods extends Group {
   /**
    * Make a new secret for policy webhooks. It is in this answer only.
    *
-   * The first call makes the first secret: until then no webhook rule is asked, and each that matches denies with
-   * `policy_webhook_unavailable`. The secret before the new one signs as well for `grace_seconds` (24 hours when left
-   * out), so that receivers can be changed one after the other; one more rotation ends it at once.
+   * The first call makes the first secret: until then no webhook is called, and each webhook rule that matches denies
+   * with `policy_webhook_unavailable`. The previous secret signs as well for `grace_seconds` (24 hours when absent), so
+   * that receivers can be changed one after the other; another rotation ends it at once.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3101,7 +3117,7 @@ export class PolicyMethods extends Group {
   }
 
   /**
-   * Rules that always deny, never match or never give the reason, and more.
+   * Find rules that always deny, never match or never give the reason, and more.
    *
    * A finding that says always or never is proven, whatever the facts; that there is none proves nothing.
    * `ineffective_when_missing` is about deny rules, `unknown_policy_field` about stored documents. No webhook is called:
@@ -3115,11 +3131,11 @@ export class PolicyMethods extends Group {
   }
 
   /**
-   * Which past verifications another policy would answer otherwise.
+   * Find past verifications that another policy would answer differently.
    *
    * Evaluates the document over the facts that verify recorded. A page examines at most 2,000 decisions, and fewer where
-   * they or the document are long; ask for the next one while `has_more`, and add the numbers up. Answers of webhooks
-   * and canaries are those of then.
+   * decisions or the document are long. Ask for the next page while `has_more`, and add up the numbers. Webhooks and
+   * canaries answer as they did at the time.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3128,7 +3144,7 @@ export class PolicyMethods extends Group {
   }
 
   /**
-   * The current policy, with its version as ETag.
+   * Read the current policy, with its version as ETag.
    *
    * Per account and environment. `version` 0 is the defaults, which count until a policy is set. To change it, change
    * `document` and send it back, with the ETag as `If-Match`. See the
@@ -3143,7 +3159,7 @@ export class PolicyMethods extends Group {
   /**
    * Make a new version with the document of an earlier one.
    *
-   * The earlier document becomes a version of its own: the history stays as it was.
+   * The earlier document becomes a new version; earlier versions stay.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3155,10 +3171,10 @@ export class PolicyMethods extends Group {
   }
 
   /**
-   * What a policy says of facts, with the result of each rule.
+   * Evaluate a policy on given facts, with the result of each rule.
    *
-   * Evaluates the stored policy, one of its versions or a document that is sent, and asks no webhook and no canary:
-   * `needs` says what verify would ask, and `answers` can say what they would answer.
+   * Evaluates the stored policy, one of its versions or the document in the body. It calls no webhook and reads no
+   * canary: `needs` says what verify would ask, and you may send the replies in `answers`.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3169,9 +3185,9 @@ export class PolicyMethods extends Group {
   /**
    * Replace the policy by a new version.
    *
-   * Makes a new version, which counts for every decision from now on; the same document again makes none. Without
-   * `If-Match` the answer is 428, and with the ETag of another version 412. Unknown members and fields are refused: they
-   * could be constraints. Try the document first: `/validate`, `/analyze`, `/simulate` and `/replay`.
+   * Makes a new version, which applies to every later decision; the same document again makes none. Without `If-Match`
+   * the answer is 428, and with the ETag of another version 412. Unknown members and fields are refused: they could be
+   * constraints. Try the document first: `/validate`, `/analyze`, `/simulate` and `/replay`.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3183,10 +3199,10 @@ export class PolicyMethods extends Group {
   }
 
   /**
-   * Whether a document would be accepted, with every finding.
+   * Check whether a document would be accepted, with every finding.
    *
-   * Whether PUT would accept the document. Pointers begin at the document. `findings` names deny rules of a valid
-   * document that a missing field turns off; they are accepted.
+   * Checks whether PUT would accept the document. Pointers begin at the document. `findings` names deny rules of a valid
+   * document that a missing field turns off; such rules are accepted.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3197,10 +3213,10 @@ export class PolicyMethods extends Group {
 
 export class SchedulesCyclesMethods extends Group {
   /**
-   * The cycles of all schedules that begin in a period.
+   * List the cycles of all schedules that begin in a period.
    *
-   * By schedule, the newest first, each in order of time: which payments are due, and which were made or missed. Cycles
-   * that lie in the future are shown as if each before them is executed. A page reads 200 schedules: it may have few
+   * Shows which payments are due, and which were made or missed, by schedule, the newest first, and within it by time.
+   * For cycles in the future it assumes that each earlier cycle is executed. A page reads 200 schedules: it may have few
    * cycles, or none, and still a next page.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
@@ -3221,8 +3237,8 @@ export class SchedulesMethods extends Group {
   /**
    * Cancel a standing schedule permanently, from the next decision on.
    *
-   * From its commit on, a verification answers `schedule_occurrences_exhausted`. It is permanent. A schedule that is
-   * cancelled stays as it is.
+   * From the commit on, a verification answers `schedule_occurrences_exhausted`. The cancellation is permanent. A
+   * schedule that is cancelled stays as it is.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer. A rate limit of its own, for emergencies.
    */
@@ -3233,8 +3249,9 @@ export class SchedulesMethods extends Group {
   /**
    * Set up a standing schedule.
    *
-   * What an agent may pay to one counterparty, once in each cycle. Cycles begin at `anchor_at` and go on by `frequency`
-   * at the same time of day in `timezone`. Tokens name it by `schedule_id`. It needs `escalate`.
+   * A schedule says what an agent may pay to one counterparty, once in each cycle. Cycles begin at `anchor_at` and
+   * continue by `frequency` at the same time of day in `timezone`. Tokens name the schedule by `schedule_id`. It needs
+   * `escalate`.
    *
    * Scope `escalate`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3243,9 +3260,9 @@ export class SchedulesMethods extends Group {
   }
 
   /**
-   * Standing schedules, newest first.
+   * List standing schedules, newest first.
    *
-   * A schedule must match all filters, of `status` any value that is given. `exhausted` are those that have used all
+   * A schedule must match all filters, and any of the given values of `status`. `exhausted` schedules have used all
    * their occurrences.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
@@ -3257,8 +3274,8 @@ export class SchedulesMethods extends Group {
   /**
    * Pause a standing schedule, from the next decision on.
    *
-   * From its commit on, a verification answers `schedule_window_missed`. Cycles go on meanwhile. A schedule that is
-   * paused stays as it is; a cancelled one is 409 `invalid_state_transition`.
+   * From the commit on, a verification answers `schedule_window_missed`. Cycles continue meanwhile. A schedule that is
+   * paused stays as it is; a cancelled schedule is 409 `invalid_state_transition`.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer. A rate limit of its own, for emergencies.
    */
@@ -3267,11 +3284,11 @@ export class SchedulesMethods extends Group {
   }
 
   /**
-   * The next 24 cycles of a standing schedule.
+   * Preview the next 24 cycles of a standing schedule.
    *
-   * Cycles that can be executed, from the current one on, as if each of them is: the calendar with its month ends and
-   * changes of clocks before anything is paid. Of a paused schedule, as if it were resumed now; of a cancelled one,
-   * none.
+   * Lists the cycles that can be executed, from the current one on, and assumes that each is executed. The calendar
+   * shows month ends and changes of clocks before anything is paid. A paused schedule is shown as if it were resumed
+   * now; a cancelled schedule has no cycles.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3291,9 +3308,9 @@ export class SchedulesMethods extends Group {
   }
 
   /**
-   * One standing schedule, with its current and next cycle.
+   * Read one standing schedule, with its current and next cycle.
    *
-   * Its cycles are those of the moment of the answer.
+   * The current and the next cycle are computed at the time of the answer.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3306,8 +3323,8 @@ export class ScreeningsBatchesMethods extends Group {
   /**
    * Screen up to 10,000 uploaded images, one JSON value per line or one array.
    *
-   * A wrong line does not affect the others: `rejected` says why. The jobs run behind those of single calls. The
-   * screenings are at `GET /v1/media/screenings?screening_batch_id=..`.
+   * A wrong line does not affect the others: `rejected` says why. Single screenings run before those of a batch. List
+   * the screenings of the batch with `GET /v1/media/screenings?screening_batch_id=..`.
    *
    * Scope `screen`. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -3316,9 +3333,9 @@ export class ScreeningsBatchesMethods extends Group {
   }
 
   /**
-   * Batches of screenings with their progress, newest first.
+   * List batches of screenings with their progress, newest first.
    *
-   * The refused lines of one are a list of their own.
+   * The refused lines of a batch are a list of their own.
    *
    * Scope `screen`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3327,9 +3344,9 @@ export class ScreeningsBatchesMethods extends Group {
   }
 
   /**
-   * The refused lines of a batch of screenings, in the order of the input.
+   * List the refused lines of a batch of screenings, in the order of the input.
    *
-   * With the reasons. A line that was accepted is in `GET /v1/media/screenings?screening_batch_id=..`.
+   * Each line has the reasons of its refusal. Accepted lines are in `GET /v1/media/screenings?screening_batch_id=..`.
    *
    * Scope `screen`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3338,7 +3355,7 @@ export class ScreeningsBatchesMethods extends Group {
   }
 
   /**
-   * The progress of a batch of screenings.
+   * Read the progress of a batch of screenings.
    *
    * `wait` keeps the request open until every accepted line has ended, for that many seconds at most.
    *
@@ -3351,10 +3368,11 @@ export class ScreeningsBatchesMethods extends Group {
 
 export class ScreeningsSettingsMethods extends Group {
   /**
-   * The scores from which on a review is recommended, or a factor is raised, with their version as ETag.
+   * Read the scores at which a review is recommended or a factor is raised, with their version as ETag.
    *
-   * For each of the two models: from `review` on a review is recommended, from `likely` on there is an advisory factor.
-   * `version` 0 is the defaults. To change them, change `document` and send it back, with the ETag as `If-Match`.
+   * Each of the two models has two thresholds: a score of at least `review` recommends a review, and a score of at least
+   * `likely` raises an advisory factor. `version` 0 is the defaults. To change the thresholds, change `document` and
+   * send it back, with the ETag as `If-Match`.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3363,10 +3381,10 @@ export class ScreeningsSettingsMethods extends Group {
   }
 
   /**
-   * Set the scores from which on a review is recommended, or a factor is raised.
+   * Set the scores at which a review is recommended or a factor is raised.
    *
-   * They count for screenings that end from then on; ended screenings keep their result. The same document again changes
-   * nothing. Without `If-Match` the answer is 428, and with the ETag of another version 412.
+   * The thresholds apply to screenings that end later; ended screenings keep their result. The same document again
+   * changes nothing. Without `If-Match` the answer is 428, and with the ETag of another version 412.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3391,17 +3409,17 @@ export class ScreeningsMethods extends Group {
   /**
    * Ask the detector of synthetic media about one image and wait for its scores.
    *
-   * Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and `Location`.
-   * Images only; a video fails with `video`. Without a detector it fails with `no_detector`, and there is never an
-   * invented score. Scores are advisory: they never count toward a risk score. The same bytes are scored once per
-   * detector, each time with the thresholds of the moment. An address as media is refused: upload the bytes.
+   * Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and `Location`. Only
+   * images are screened; a video fails with `video`. Without a detector the screening fails with `no_detector`; a score
+   * is never invented. Scores are advisory: they never count toward a risk score. The same bytes are scored once per
+   * detector, each time with the current thresholds. An address as media is refused: upload the bytes.
    *
    * Scope `screen`. Sessions: owner, admin, approver; in sandbox also developer.
    */
   create(args: ScreenMediaRequest & {
       /**
-       * `wait=N`: how many seconds to wait for the scores, 0 to 30; 10 when absent (RFC 7240). The answer says in
-       * Preference-Applied what was applied.
+       * `wait=N`: seconds to wait for the scores, 0 to 30; 10 when absent (RFC 7240). Preference-Applied in the answer says
+       * what was applied.
        */
       wait?: number | undefined
     }, options?: CallOptions): Call<Screening> {
@@ -3409,9 +3427,9 @@ export class ScreeningsMethods extends Group {
   }
 
   /**
-   * Screenings, newest first.
+   * List screenings, newest first.
    *
-   * By claim, media, batch, status, factor or time.
+   * Filters by claim, media, batch, status, factor or time.
    *
    * Scope `screen`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3420,9 +3438,10 @@ export class ScreeningsMethods extends Group {
   }
 
   /**
-   * One screening.
+   * Read one screening.
    *
-   * `wait` keeps the request open until it has ended, for that many seconds at most; `status` says whether it has.
+   * `wait` keeps the request open until the screening has ended, for that many seconds at most; `status` says whether it
+   * has ended.
    *
    * Scope `screen`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3435,8 +3454,8 @@ export class TraceDiffsMethods extends Group {
   /**
    * Cancel a diff that has not ended.
    *
-   * A running one stops within seconds. No event is sent. One that was cancelled is answered as it is; one that has
-   * succeeded or failed is 409 `invalid_state_transition`.
+   * A running diff stops within seconds. No event is sent. A cancelled diff stays as it is; a diff that has succeeded or
+   * failed is 409 `invalid_state_transition`.
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3457,9 +3476,9 @@ export class TraceDiffsMethods extends Group {
   }
 
   /**
-   * Diffs, newest first.
+   * List diffs, newest first.
    *
-   * With their verdicts; the figures are in the reports.
+   * The list has the verdicts; the figures are in the reports.
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
    * developer.
@@ -3469,9 +3488,9 @@ export class TraceDiffsMethods extends Group {
   }
 
   /**
-   * The status, progress and verdict of one diff.
+   * Read the status, progress and verdict of one diff.
    *
-   * `verdict` is there when `status` is `succeeded`. `wait` waits for its end.
+   * `verdict` is set when `status` is `succeeded`. `wait` waits for the end of the diff.
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
    * developer.
@@ -3481,10 +3500,11 @@ export class TraceDiffsMethods extends Group {
   }
 
   /**
-   * The report of a diff that has succeeded.
+   * Read the report of a diff that has succeeded.
    *
-   * It names no time and no id: the same models, prompts, thresholds and seed give the same report and hash. `bins` is
-   * the histogram that `psi` is of. See [comparing model versions](https://api.example.test/docs/trace/diffs).
+   * The report has no time and no id: the same models, prompts, thresholds and seed give the same report and hash.
+   * `bins` is the histogram from which `psi` is computed. See [comparing model
+   * versions](https://api.example.test/docs/trace/diffs).
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
    * developer.
@@ -3507,10 +3527,10 @@ export class TraceDisclosuresMethods extends Group {
   }
 
   /**
-   * Let the person see what the share masks, for a time.
+   * Let the person see the masked neurons, for a time.
    *
    * The person is mailed a link of their own, which shows `masked_node_ids` until `expires_at`, and at most until the
-   * share expires. A grant shows all that its share masks: a part would give the rest away.
+   * share expires. A grant shows all neurons that its share masks: a part would reveal the rest.
    *
    * Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -3519,10 +3539,10 @@ export class TraceDisclosuresMethods extends Group {
   }
 
   /**
-   * Requests to see what shares mask.
+   * List requests to see masked neurons.
    *
    * Requests of people whose address is verified, newest first; `status=unverified` lists the others.
-   * `status=pending&order=asc` is what waits, the oldest first.
+   * `status=pending&order=asc` lists the waiting requests, the oldest first.
    *
    * Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -3531,10 +3551,10 @@ export class TraceDisclosuresMethods extends Group {
   }
 
   /**
-   * Ask to see what a share masks; a code is mailed.
+   * Ask to see the neurons that a share masks; a code is mailed.
    *
-   * Mails a code of 8 digits, which works for 15 minutes. The account learns of the request when the code is entered.
-   * Three requests an hour for an address and a share. `Idempotency-Key` is ignored.
+   * Mails a code of 8 digits, which works for 15 minutes. The account learns of the request when the code is entered. An
+   * address may send three requests an hour for a share. `Idempotency-Key` is ignored.
    *
    * No key is needed. The token of the share is the credential.
    */
@@ -3546,9 +3566,9 @@ export class TraceDisclosuresMethods extends Group {
   }
 
   /**
-   * One request to see what a share masks.
+   * Read one request to see masked neurons.
    *
-   * That a grant has expired follows from the time of the request.
+   * Whether a grant has expired follows from the time of this request.
    *
    * Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -3559,7 +3579,7 @@ export class TraceDisclosuresMethods extends Group {
   /**
    * End a grant, from the next view on.
    *
-   * Of a grant. A request that waits is denied.
+   * Ends a grant; a pending request is denied.
    *
    * Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer. A rate limit of its own, for
    * emergencies.
@@ -3571,8 +3591,8 @@ export class TraceDisclosuresMethods extends Group {
   /**
    * Verify the address of a request by the mailed code.
    *
-   * Five tries. A code that does not work is `invalid_request` at `/code`, whatever the reason. With the mode `auto` the
-   * request is granted at once, and the link is mailed. `Idempotency-Key` is ignored: a code works once.
+   * A code has five tries. A code that does not work is `invalid_request` at `/code`, whatever the reason. With the mode
+   * `auto` the request is granted at once, and the link is mailed. `Idempotency-Key` is ignored: a code works once.
    *
    * No key is needed. The token of the share is the credential.
    */
@@ -3588,7 +3608,8 @@ export class TraceEvalSetsMethods extends Group {
   /**
    * Store prompts to compare models with.
    *
-   * Up to 2,000 conversations, each up to where the assistant would answer. They are stored sealed, and not shown again.
+   * A set has up to 2,000 conversations, each ending where the assistant would answer. They are stored sealed, and not
+   * shown again.
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3597,7 +3618,7 @@ export class TraceEvalSetsMethods extends Group {
   }
 
   /**
-   * Delete an evaluation set. Diffs of it that have not ended fail.
+   * Delete an evaluation set. Unfinished diffs of it fail.
    *
    * Reports of it stay.
    *
@@ -3608,9 +3629,9 @@ export class TraceEvalSetsMethods extends Group {
   }
 
   /**
-   * Evaluation sets of the account, newest first.
+   * List the evaluation sets of the account, newest first.
    *
-   * Without their prompts.
+   * The answer does not contain the prompts.
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
    * developer.
@@ -3620,9 +3641,9 @@ export class TraceEvalSetsMethods extends Group {
   }
 
   /**
-   * One evaluation set, without its prompts.
+   * Read one evaluation set, without its prompts.
    *
-   * The hash says which prompts it has.
+   * The hash identifies the prompts.
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
    * developer.
@@ -3634,7 +3655,7 @@ export class TraceEvalSetsMethods extends Group {
 
 export class TraceGraphsMethods extends Group {
   /**
-   * Have another service make an attribution graph, and pass it on as it is.
+   * Have another service make an attribution graph, and return it unchanged.
    *
    * For models at Neuronpedia. It makes the graph of a replacement model with features of its own, and keeps the prompt,
    * where others can see it. See [models elsewhere](https://api.example.test/docs/trace/backends).
@@ -3648,14 +3669,14 @@ export class TraceGraphsMethods extends Group {
 
 export class TraceInferencesMethods extends Group {
   /**
-   * Run a model, with its canaries read.
+   * Run a model, and read its canaries.
    *
-   * Under `block` and `block_and_lock` no token leaves the process of the model before its canaries were read, and none
-   * does when a family trips: `completion` is null, and the tokens that were made count. Under `monitor` the completion
-   * is given, with what tripped. A locked session and a suspended agent run nothing. A repeat with the same
-   * Idempotency-Key has the model complete the same request again, records nothing, and answers the completion where its
-   * hash is the same and neither a lock nor the kill switch of now refuses it. When the client goes away, the model
-   * stops and nothing is stored.
+   * Under `block` and `block_and_lock` no token leaves the process of the model before its canaries were read, and no
+   * token leaves it when a family trips: `completion` is null, and the generated tokens count. Under `monitor` the
+   * answer has the completion and the families that tripped. A locked session and a suspended agent run no model. A
+   * repeat with the same Idempotency-Key has the model complete the same request again and records nothing. It returns
+   * the completion where the hash is the same and neither a lock nor the current kill switch refuses it. When the client
+   * goes away, the model stops and nothing is stored.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3668,9 +3689,9 @@ export class TraceInterventionsMethods extends Group {
   /**
    * Ablate or scale neurons of a trace, and compare the prediction with what happens.
    *
-   * The model reads the trace again with the activations of some neurons multiplied by factors, all at once. Each change
-   * of a logit stands beside the one that the frozen model predicts. Nothing is recorded; it counts as an `inference`. A
-   * repeat with the same Idempotency-Key has the model measure again, and does not count.
+   * The model reads the trace again with the activations of some neurons multiplied by factors, all at once. The answer
+   * has each change of a logit beside the change that the frozen model predicts. Nothing is recorded; the request counts
+   * as an `inference`. A repeat with the same Idempotency-Key has the model measure again, and does not count.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3683,7 +3704,7 @@ export class TraceJobsMethods extends Group {
   /**
    * Cancel an attribution job.
    *
-   * No event is sent. One that was cancelled is answered as it is; one that has succeeded or failed is 409
+   * No event is sent. A cancelled job stays as it is; a job that has succeeded or failed is 409
    * `invalid_state_transition`.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer.
@@ -3693,7 +3714,7 @@ export class TraceJobsMethods extends Group {
   }
 
   /**
-   * Start an attribution job: what made a model say a token.
+   * Start an attribution job, which explains why a model said a token.
    *
    * Explains one token of a completion. A trace that keeps hashes alone needs its `input` again, which is compared with
    * `prompt_hash`; the model completes it again, which is compared with `completion_hash`. What a withheld completion
@@ -3707,9 +3728,9 @@ export class TraceJobsMethods extends Group {
   }
 
   /**
-   * Attribution jobs, newest first.
+   * List attribution jobs, newest first.
    *
-   * Of one trace with `trace_id`; one that is no id of a trace is `not_found`.
+   * `trace_id` lists the jobs of one trace; a value that is no id of a trace is `not_found`.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3718,9 +3739,9 @@ export class TraceJobsMethods extends Group {
   }
 
   /**
-   * The status and progress of an attribution job.
+   * Read the status and progress of an attribution job.
    *
-   * `failed` and `cancelled` jobs have no manifest; `failure.code` says why. `wait` waits for its end.
+   * `failed` and `cancelled` jobs have no manifest; `failure.code` says why. `wait` waits for the end of the job.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3729,10 +3750,11 @@ export class TraceJobsMethods extends Group {
   }
 
   /**
-   * The graph, in the schema of Neuronpedia and circuit-tracer.
+   * Download the graph, in the schema of Neuronpedia and circuit-tracer.
    *
-   * `not_ready` until the job has succeeded. Kept for 30 days and no longer than its trace, as texts are: it has the
-   * prompt in it. The SHA-256 of the body is `manifest_hash`, unless `compat` is asked for.
+   * The answer is `not_ready` until the job has succeeded. Like texts, the manifest is kept for 30 days and no longer
+   * than its trace, because it contains the prompt. The SHA-256 of the body is `manifest_hash`, unless `compat` is asked
+   * for.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3743,11 +3765,11 @@ export class TraceJobsMethods extends Group {
 
 export class TraceKillSwitchMethods extends Group {
   /**
-   * What a kill switch would have done in the last 7 days.
+   * Preview what a kill switch would have done in the last 7 days.
    *
-   * Send the document that you consider: the checks and the inferences of the last 7 days are re-evaluated by it.
-   * Nothing is set. At most 5,000 of each are judged, the newest ones. Verifications are not among them: a condition of
-   * a policy refuses whatever the mode.
+   * Send a draft document: the checks and the inferences of the last 7 days are re-evaluated by it. Nothing is changed.
+   * At most 5,000 checks and 5,000 inferences are judged, the newest. Verifications are left out: a condition of a
+   * policy refuses whatever the mode.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3756,10 +3778,10 @@ export class TraceKillSwitchMethods extends Group {
   }
 
   /**
-   * The kill switch: what a canary trip does, with its version as ETag.
+   * Read the kill switch, which says what a canary trip does, with its version as ETag.
    *
-   * Per account and environment. Until it is set it is `monitor`: readings are judged, nothing is refused. To change it,
-   * change `document` and send it back, with the ETag as `If-Match`.
+   * Each environment of an account has its own kill switch. The default is `monitor`: readings are judged, and no
+   * request is refused. To change it, change `document` and send it back, with the ETag as `If-Match`.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3770,9 +3792,9 @@ export class TraceKillSwitchMethods extends Group {
   /**
    * Replace the kill switch, from the next check on.
    *
-   * Replaces all of it: members that are absent get their defaults; the same document again changes nothing. Without
-   * `If-Match` the answer is 428, and with the ETag of another version 412; in an emergency `*` replaces any version. A
-   * change of the mode clears no lock. Other requests do not count against the rate limit of this one.
+   * Replaces the whole document: members that are absent get their defaults; the same document again changes nothing.
+   * Without `If-Match` the answer is 428, and with the ETag of another version 412; in an emergency `*` replaces any
+   * version. A change of the mode clears no lock. Other requests do not count against the rate limit of this one.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer. A rate limit of
    * its own, for emergencies.
@@ -3800,10 +3822,11 @@ export class TraceLocksMethods extends Group {
   }
 
   /**
-   * Session locks.
+   * List session locks.
    *
-   * What canary trips locked under `block_and_lock`. `status=locked` lists what waits for a review, with `order=asc` the
-   * oldest first. An agent session has one live lock at most; an agent may be held by the locks of several sessions.
+   * Lists sessions and agents that canary trips locked under `block_and_lock`. `status=locked` lists the locks that wait
+   * for a review, with `order=asc` the oldest first. An agent session has one live lock at most; an agent may be held by
+   * the locks of several sessions.
    *
    * Scope `escalate`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3812,7 +3835,7 @@ export class TraceLocksMethods extends Group {
   }
 
   /**
-   * One session lock.
+   * Read one session lock.
    *
    * `trace_id` leads to the readings that tripped.
    *
@@ -3825,9 +3848,10 @@ export class TraceLocksMethods extends Group {
 
 export class TraceModelsMethods extends Group {
   /**
-   * The models of this installation.
+   * List the models of this installation.
    *
-   * What can be named as `model`. `usable` is false for a file that can not be loaded. All models are on one page.
+   * Lists the models that a request can name as `model`. `usable` is false for a file that can not be loaded. All models
+   * are on one page.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3836,11 +3860,11 @@ export class TraceModelsMethods extends Group {
   }
 
   /**
-   * One model: what it can do, its version and its canary probes.
+   * Read one model: its capabilities, its version and its canary probes.
    *
    * `model_version_id` names the exact file that ran: the model and the beginning of the SHA-256 of its file. The card
-   * of a probe says what it was measured to do on transcripts that it was not trained on (`held_out`: completions that a
-   * script wrote), and how often it trips on benign completions of the model itself (`generated`).
+   * of a probe has its measurements on transcripts that it was not trained on (`held_out`: completions that a script
+   * wrote), and how often it trips on benign completions of the model itself (`generated`).
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3870,9 +3894,9 @@ export class TraceSharesMethods extends Group {
   }
 
   /**
-   * Shares, newest first.
+   * List shares, newest first.
    *
-   * `status=active` lists what can be looked at.
+   * `status=active` lists the shares that can be viewed.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3881,7 +3905,7 @@ export class TraceSharesMethods extends Group {
   }
 
   /**
-   * When a share was looked at, newest first.
+   * List the views of a share, newest first.
    *
    * Every view is one entry. Addresses are truncated before they are stored.
    *
@@ -3892,9 +3916,9 @@ export class TraceSharesMethods extends Group {
   }
 
   /**
-   * One share, without its token.
+   * Read one share, without its token.
    *
-   * A share that has ended masks on: its graph may have been kept.
+   * A share that has ended still masks in the others: a viewer may have kept its graph.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3905,7 +3929,7 @@ export class TraceSharesMethods extends Group {
   /**
    * End a share and every grant of it, from the next view on.
    *
-   * What has ended stays as it is. Requests that wait are ended too.
+   * A share that has ended stays as it is. Pending requests end too.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer. A rate limit of its own, for emergencies.
    */
@@ -3916,9 +3940,9 @@ export class TraceSharesMethods extends Group {
   /**
    * Rename a share, or change its end.
    *
-   * The token stays the same. Requests that wait for a decision wait until the new end, and a grant ends with the share
-   * at the latest. An end that has come is final: a share that has expired or was revoked is 409, and can only be
-   * renamed. The audit log has it (`share.changed`).
+   * The token stays the same. Pending requests wait until the new end, and a grant ends with the share at the latest. A
+   * share that has expired or was revoked keeps its end and can only be renamed: a new end is 409. The audit log records
+   * the change (`share.changed`).
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3927,11 +3951,11 @@ export class TraceSharesMethods extends Group {
   }
 
   /**
-   * What a share shows, to the holder of its token or of a grant.
+   * View a share, with its token or the token of a grant.
    *
-   * With the token of the share, or with that of a grant, which shows what the share masked when it was made.
-   * `reveals_prompt` says whether the graph has single positions. Each view is recorded. 404 for every token that shows
-   * nothing, whatever the reason.
+   * Takes the token of the share, or the token of a grant, which shows the neurons that the share masked when the grant
+   * was made. `reveals_prompt` says whether the graph has single positions. Each view is recorded. Every token that
+   * shows nothing is 404, whatever the reason.
    *
    * No key is needed. The token of the share is the credential.
    */
@@ -3947,10 +3971,10 @@ export class TraceTextsMethods extends Group {
   /**
    * Erase the texts of a trace permanently; hashes and readings stay.
    *
-   * Immediate and permanent. Erased are the texts that `retain` kept, and the manifests of all attribution jobs of the
-   * trace, which have the prompt in them; jobs that have not ended are cancelled, and shares show the readings alone.
-   * Hashes, readings and the entries of the decision ledger stay. The answer is the trace, with `text_until` null. The
-   * audit log has it (`trace_texts.erased`). Sent again, it changes nothing.
+   * The erasure is immediate and permanent. It deletes the texts that `retain` kept, and the manifests of all
+   * attribution jobs of the trace, which contain the prompt. Jobs that have not ended are cancelled, and shares show the
+   * readings only. Hashes, readings and the entries of the decision ledger stay. The answer is the trace, with
+   * `text_until` null. The audit log records it (`trace_texts.erased`). A repeat changes nothing.
    *
    * Scope `admin`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3959,11 +3983,10 @@ export class TraceTextsMethods extends Group {
   }
 
   /**
-   * What a model was given and what it said, where the texts are kept.
+   * Read the texts of a trace, where they are kept.
    *
-   * For the person who reviews a lock. Texts are kept of inferences with `retain: "text"` alone; of any other trace the
-   * answer is `text_not_kept`. A completion that was withheld is kept nowhere. Each read is in the audit log
-   * (`trace_texts.read`).
+   * Use this to review a lock. Only inferences with `retain: "text"` keep their texts; for other traces the answer is
+   * `text_not_kept`. A withheld completion is never stored. Each read is in the audit log (`trace_texts.read`).
    *
    * Scope `escalate`. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -3974,7 +3997,7 @@ export class TraceTextsMethods extends Group {
 
 export class TraceTokensMethods extends Group {
   /**
-   * The tokens of a completion, in their order.
+   * List the tokens of a completion, in their order.
    *
    * Texts, token ids and `lens` need an inference with `retain: "text"`; `lens` needs the model version that ran it. A
    * withheld completion has no tokens. A window is read every 4 tokens and at the end.
@@ -3988,9 +4011,9 @@ export class TraceTokensMethods extends Group {
 
 export class TraceTracesMethods extends Group {
   /**
-   * Traces, newest first.
+   * List traces, newest first.
    *
-   * Readings are kept as long as the decision ledger: the plan says how long.
+   * Readings are kept as long as the decision ledger, by plan.
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3999,7 +4022,7 @@ export class TraceTracesMethods extends Group {
   }
 
   /**
-   * One trace with its canary readings.
+   * Read one trace with its canary readings.
    *
    * `canary.hash` covers the readings, their time, their set, the model version, the runtime and the id of the trace.
    * Everything that it covers is in the answer: see
@@ -4051,11 +4074,11 @@ export class TraceMethods extends Group {
    *
    * Send stored readings (`trace_id`), readings of a model of your own (`readings`, `reading_at`, `canary_set`), or
    * `inference_input`: a model of the service completes it within 5 seconds, and its readings are stored as a trace of
-   * source `server`. What it says is not kept. Which model, and how far it reads, the kill switch says (`reading`). The
-   * newest trip of the session or its agent refuses for `max_age_s`, whatever is presented. Go on only when `allowed` is
-   * true. Readings that you send are a trace of source `client`: they can refuse and lock, and satisfy no condition of a
-   * policy. Each check is an entry of the decision ledger. A repeat with the same Idempotency-Key judges the same
-   * readings anew and records nothing.
+   * source `server`. The completion is not stored. The kill switch names the model and how far it reads (`reading`). The
+   * newest trip of the session or its agent refuses for `max_age_s`, whatever readings you send. Continue only when
+   * `allowed` is true. Readings that you send are a trace of source `client`: they can refuse and lock, and satisfy no
+   * condition of a policy. Each check is an entry of the decision ledger. A repeat with the same Idempotency-Key judges
+   * the same readings anew and records nothing.
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -4068,8 +4091,8 @@ export class WebhooksDeliveriesMethods extends Group {
   /**
    * Export deliveries with the headers and answers of their attempts as NDJSON, oldest first.
    *
-   * One line per delivery, with all of its attempts. Deliveries that are made after the request are not in it. The
-   * export is recorded in the audit log before it begins.
+   * The export has one line per delivery, with all of its attempts. It leaves out deliveries that are created after the
+   * request. The export is recorded in the audit log before it begins.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -4080,7 +4103,7 @@ export class WebhooksDeliveriesMethods extends Group {
   /**
    * List the deliveries to all endpoints with every attempt, newest first.
    *
-   * As the list of one endpoint. `status=failed` lists the deliveries whose attempts are spent.
+   * Same as the list of one endpoint. `status=failed` lists the deliveries whose attempts are spent.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -4091,7 +4114,7 @@ export class WebhooksDeliveriesMethods extends Group {
   /**
    * List the deliveries to an endpoint with every attempt, newest first.
    *
-   * What was sent, what was answered, how long each phase took, and when the next attempt is due.
+   * Each attempt shows what was sent, what was answered, how long each phase took, and when the next attempt is due.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -4100,10 +4123,10 @@ export class WebhooksDeliveriesMethods extends Group {
   }
 
   /**
-   * Send one delivery again now, whatever became of it.
+   * Send one delivery again now, whatever its status.
    *
-   * The same event, with the same `event_id`, in a new round of attempts. It goes first, also while the circuit of the
-   * endpoint is open.
+   * Sends the same event, with the same `event_id`, in a new round of attempts. The delivery goes before others, also
+   * while the circuit of the endpoint is open.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -4114,8 +4137,8 @@ export class WebhooksDeliveriesMethods extends Group {
   /**
    * Read one delivery: what was sent and what was answered, in each attempt.
    *
-   * By its id alone. With the headers as they were sent, signatures included, and the answer: its headers, and the first
-   * 16 KiB of its body. `body` is null when the event has gone, after 30 days.
+   * Finds the delivery by its id alone. Each attempt has the headers as sent, signatures included, and the answer: its
+   * headers, and the first 16 KiB of its body. `body` is null after 30 days, when the event is deleted.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -4126,8 +4149,8 @@ export class WebhooksDeliveriesMethods extends Group {
   /**
    * Read one delivery: what was sent and what was answered, in each attempt.
    *
-   * With the headers as they were sent, signatures included, and the answer: its headers, and the first 16 KiB of its
-   * body. `body` is null when the event has gone, after 30 days.
+   * Each attempt has the headers as sent, signatures included, and the answer: its headers, and the first 16 KiB of its
+   * body. `body` is null after 30 days, when the event is deleted.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -4138,10 +4161,10 @@ export class WebhooksDeliveriesMethods extends Group {
 
 export class WebhooksRecoveriesMethods extends Group {
   /**
-   * Send again, in the background, what the endpoint did not take since a time.
+   * Send again, in the background, all deliveries since a time that the endpoint did not accept.
    *
-   * A walk in the background, without an upper limit; it goes on after a crash. What it sends goes behind new
-   * deliveries, and keeps to the limits of the endpoint.
+   * The recovery runs in the background, has no upper limit and continues after a crash. Its deliveries go behind new
+   * ones, within the limits of the endpoint.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -4152,7 +4175,7 @@ export class WebhooksRecoveriesMethods extends Group {
   /**
    * List the recoveries of an endpoint with their progress, newest first.
    *
-   * With their progress.
+   * Each recovery shows its progress.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -4163,7 +4186,7 @@ export class WebhooksRecoveriesMethods extends Group {
   /**
    * Read one recovery with its progress.
    *
-   * `cancelled`: the endpoint was disabled or deleted meanwhile.
+   * The status `cancelled` means that the endpoint was disabled or deleted meanwhile.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -4176,9 +4199,9 @@ export class WebhooksStatsMethods extends Group {
   /**
    * Delivery statistics of an endpoint.
    *
-   * Over 24 hours or 7 days: the current hour and the whole ones before it. `arrival_ms` is the time from the event to
-   * the 2xx, waits between attempts included; `response_ms` that of each call. Both are exact to 10 %. Attempts are
-   * counted when they end, so that the answer comes as fast for millions of them.
+   * Covers 24 hours or 7 days: the current hour and the whole hours before it. `arrival_ms` is the time from the event
+   * to the 2xx, waits between attempts included; `response_ms` is the time of each call. Both are exact to 10 %.
+   * Attempts are counted when they end, so that the answer is as fast for millions of attempts.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -4236,7 +4259,7 @@ export class WebhooksMethods extends Group {
   /**
    * Read one endpoint.
    *
-   * Without its secret.
+   * The answer does not contain the secret.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, developer.
    */
@@ -4247,8 +4270,8 @@ export class WebhooksMethods extends Group {
   /**
    * Make a new signing secret. It is in this answer only.
    *
-   * The secret until now signs beside the new one for `grace_seconds` (0 to 604800, 86400 when absent); a secret before
-   * that no longer signs. With 0 only the new one does, at once.
+   * The current secret signs beside the new one for `grace_seconds` (0 to 604800, 86400 when absent); older secrets no
+   * longer sign. With 0 only the new secret signs, at once.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -4270,8 +4293,8 @@ export class WebhooksMethods extends Group {
   /**
    * Change an endpoint, or enable or disable it.
    *
-   * What the request leaves out stays; `metadata` is replaced as a whole. Disabling cancels the deliveries that wait. An
-   * endpoint that is enabled again gets the events from then on.
+   * Members that are absent keep their values; `metadata` is replaced as a whole. Disabling cancels waiting deliveries.
+   * An endpoint that is enabled again gets later events only.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -4287,51 +4310,51 @@ export class WebhooksMethods extends Group {
 export class Groups {
   /** The account, its API keys, requirements for captures, products, usage and audit log. */
   readonly account: AccountMethods
-  /** Software that acts for somebody: its sessions, and its suspension. */
+  /** Software that acts on another party’s behalf: registration, sessions and suspension. */
   readonly agents: AgentsMethods
   /**
    * Reports: claims by day, factors by the outcome of cases, decisions by reason, spend by mandate, approvals by age,
    * tokens that were never used.
    */
   readonly analytics: AnalyticsMethods
-  /** The actions of agents that people have to approve, and what they decided. */
+  /** Actions of agents that people have to approve, and their decisions. */
   readonly approvals: ApprovalsMethods
-  /** How people sign in, and their sessions. Programs use API keys. */
+  /** Sign-in of people, and their sessions. Programs use API keys. */
   readonly auth: AuthMethods
-  /** What adjusters decide about claims, why, and by when. */
+  /** Decisions of adjusters about claims, with reasons and due dates. */
   readonly cases: CasesMethods
-  /** Signed captures, one or thousands at once, what was found, and the combined result for each claim. */
+  /** Signed captures, one or thousands at once, their findings, and the combined result for each claim. */
   readonly claims: ClaimsMethods
-  /** Every decision on record, its explanation, and proofs that nothing was changed or left out. */
+  /** Every recorded decision, its explanation, and proofs that no entry was changed or left out. */
   readonly decisions: DecisionsMethods
-  /** Which devices may sign, and which authorities certify them. */
+  /** Devices that may sign, and the authorities that certify them. */
   readonly devices: DevicesMethods
-  /** What happened, in order, for receivers that take no webhooks; and the types of events. */
+  /** Events in order, for receivers that take no webhooks, and the types of events. */
   readonly events: EventsMethods
-  /** Tokens for what a person authorized an agent to do, their revocation and the stop of all. */
+  /** Tokens for actions that a person authorized an agent to run, their revocation, and the stop of all agents. */
   readonly intent: IntentMethods
-  /** What people let agents do: constraints, budgets, check-ins and delegation. */
+  /** Permissions that people grant to agents: constraints, budgets, check-ins and delegation. */
   readonly mandates: MandatesMethods
-  /** Uploading and downloading photos and videos, and the anchors of C2PA. */
+  /** Uploads and downloads of photos and videos, and the anchors of C2PA. */
   readonly media: MediaMethods
   /** The users of an account, their roles, and invites. */
   readonly org: OrgMethods
-  /** What waits for you, a search over everything, every reason code, and what changed in this interface. */
+  /** Work that waits for you, a search over all objects, every reason code, and the changes of this interface. */
   readonly overview: OverviewMethods
-  /** What people confirm actions with: their faces, fingers and devices. */
+  /** Credentials with which people confirm actions: by face, finger or device. */
   readonly passkeys: PasskeysMethods
-  /** Which actions may run and under which conditions: rules in versions, and the secret of policy webhooks. */
+  /** Rules that say which actions may run under which conditions, in versions, and the secret of policy webhooks. */
   readonly policy: PolicyMethods
-  /** What an agent may pay to one counterparty, once in each cycle. */
+  /** Payments that an agent may make to one counterparty, once in each cycle. */
   readonly schedules: SchedulesMethods
-  /** Scores of a detector of synthetic media for an image. */
+  /** Scores that a detector of synthetic media gives an image. */
   readonly screenings: ScreeningsMethods
   /**
    * Language models, their inferences and what is inside them; canaries, the kill switch and session locks; diffs;
    * shares.
    */
   readonly trace: TraceMethods
-  /** Where events are sent, and the log of each delivery. */
+  /** Endpoints that receive events, and the log of each delivery. */
   readonly webhooks: WebhooksMethods
 
   constructor(transport: Transport) {

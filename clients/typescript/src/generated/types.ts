@@ -16,13 +16,13 @@ export interface Account extends SessionAccount {
   createdAt: string
   /** null: the account is open. */
   closedAt: string | null
-  /** For a closed account: until then the closure can be undone. */
+  /** Set on a closed account, whose closure can be undone until then. */
   erasedAfter: string | null
   environments: AccountEnvironment[]
   limits: PlanLimits
-  /** Of this month, oldest first. */
+  /** Notices of this month, oldest first. */
   notices: AccountNotice[]
-  /** Counts the changes of its name, plan and products. It is in the `ETag`. */
+  /** Counts the changes of name, plan and products. The `ETag` has it. */
   version: number
 }
 
@@ -31,7 +31,7 @@ export interface AccountClosure {
   /** null: the account is open. */
   closedAt: string | null
   closedBy: Actor | null
-  /** Until then the closure can be undone. */
+  /** The closure can be undone until then. */
   erasedAfter: string | null
 }
 
@@ -68,9 +68,9 @@ export interface AccountExportList {
 }
 
 export interface AccountNotice {
-  /** 80 % or 100 % of the monthly operations were used. */
+  /** Threshold that was reached: 80 % or 100 % of the monthly operations. */
   kind: Open<AccountNoticeKind>
-  /** In UTC, such as 2026-11. */
+  /** Month in UTC, such as 2026-11. */
   month: string
   plan: Open<Plan>
   cap: number
@@ -89,7 +89,7 @@ export interface AccountPlan {
 
 export interface AccountProducts {
   products: Open<Product>[]
-  /** Counts the changes of what can be changed by `PATCH`. It is in the `ETag`. */
+  /** Counts the changes made by `PATCH`. The `ETag` has it. */
   version: number
 }
 
@@ -129,17 +129,17 @@ export interface Agent {
   name: string
   owner: string
   status: Open<AgentStatus>
-  /** The causes that hold. The agent is active when there are none, unless it is retired. */
+  /** Current causes. The agent is active when the list is empty, unless it is retired. */
   suspensions: AgentSuspension[]
-  /** It is permanent. */
+  /** When the agent was retired, which is permanent. */
   retiredAt: string | null
   retiredBy: Actor | null
   retiredReason: string | null
   publicKey: AgentPublicKey | null
-  /** RFC 7638, SHA-256. */
+  /** SHA-256 thumbprint of RFC 7638. */
   publicKeyThumbprint: string | null
   metadata: Record<string, unknown>
-  /** Counts the changes of what can be changed by `PATCH`. It is in the `ETag`. */
+  /** Counts the changes made by `PATCH`. The `ETag` has it. */
   version: number
   createdBy: Actor
   createdAt: string
@@ -185,7 +185,7 @@ export type AgentStatus = 'active' | 'suspended' | 'retired'
 
 export interface AgentSuspension {
   cause: Open<SuspensionCause>
-  /** With the cause `lock`: clear this lock to lift it. */
+  /** Set with the cause `lock`: clear this lock to lift the suspension. */
   lockId: string | null
   reason: string | null
   suspendedBy: Actor
@@ -201,9 +201,9 @@ export type AndroidBootState = 'verified' | 'self_signed' | 'unverified' | 'fail
 
 export interface AndroidEvidence {
   format: 'android-key'
-  /** Ours, unused, in its time. */
+  /** A challenge of this service, unused and not expired. */
   challenge: string
-  /** DER in base64: the key’s certificate first, the root last, as the key store answers them. */
+  /** Certificates as DER in base64: the key’s certificate first, the root last, as the key store returns them. */
   chain: string[]
 }
 
@@ -211,7 +211,7 @@ export interface AndroidHardware {
   securityLevel: Open<AndroidSecurityLevel>
   attestationVersion: number
   keymintVersion: number
-  /** How the vendor’s key came into the device. */
+  /** How the vendor’s key was provisioned in the device. */
   provisioning: Open<AndroidProvisioning>
   bootState: Open<AndroidBootState> | null
   deviceLocked: boolean | null
@@ -219,9 +219,9 @@ export interface AndroidHardware {
   osPatchLevel: string | null
   vendorPatchLevel: string | null
   bootPatchLevel: string | null
-  /** When the evidence was verified. */
+  /** Age when the evidence was verified. */
   osPatchAgeDays: number | null
-  /** How the hardware says the key is unlocked. `either`: it does not say by which of the two. */
+  /** How the key is unlocked, according to the hardware. `either`: the hardware does not tell which of the two. */
   userAuthentication: Open<UserAuthentication>
   authTimeoutSeconds: number | null
   packages: AndroidPackage[]
@@ -234,7 +234,7 @@ export interface AndroidHardwareVerbatim {
   security_level: Open<AndroidSecurityLevel>
   attestation_version: number
   keymint_version: number
-  /** How the vendor’s key came into the device. */
+  /** How the vendor’s key was provisioned in the device. */
   provisioning: Open<AndroidProvisioning>
   boot_state: Open<AndroidBootState> | null
   device_locked: boolean | null
@@ -242,9 +242,9 @@ export interface AndroidHardwareVerbatim {
   os_patch_level: string | null
   vendor_patch_level: string | null
   boot_patch_level: string | null
-  /** When the evidence was verified. */
+  /** Age when the evidence was verified. */
   os_patch_age_days: number | null
-  /** How the hardware says the key is unlocked. `either`: it does not say by which of the two. */
+  /** How the key is unlocked, according to the hardware. `either`: the hardware does not tell which of the two. */
   user_authentication: Open<UserAuthentication>
   auth_timeout_seconds: number | null
   packages: AndroidPackage[]
@@ -279,23 +279,23 @@ export interface ApiKey {
   /** Who made it. */
   createdBy: Actor | null
   expiresAt: string | null
-  /** For a rotated key: when its grace period was over. */
+  /** When the key was revoked. For a rotated key this is the end of its grace period. */
   revokedAt: string | null
-  /** Exact to a minute. */
+  /** Last use of the key, exact to a minute. */
   lastUsedAt: string | null
-  /** For a rotated key: until when it is accepted. */
+  /** Set on a rotated key, which is accepted until then. */
   graceExpiresAt: string | null
-  /** null: accepted from every address. */
+  /** null: the key is accepted from every address. */
   ipAllow: string[] | null
-  /** Whose routes it may call, within its scopes; null: those of every product. */
+  /** Products whose routes the key may call, within its scopes; null: every product. */
   products: Open<Product>[] | null
-  /** It reads, within its scopes, and changes nothing but the positions of its event consumers. */
+  /** The key only reads, within its scopes, and changes nothing except the positions of its event consumers. */
   readOnly: boolean
   /** The key that a rotation made. */
   replacedByApiKeyId: string | null
   /** The key whose rotation made this one. */
   replacesApiKeyId: string | null
-  /** Counts the changes of what can be changed by `PATCH`. It is in the `ETag`. */
+  /** Counts the changes made by `PATCH`. The `ETag` has it. */
   version: number
 }
 
@@ -312,7 +312,7 @@ export interface ApiKeyList {
 /** rotating: replaced, and still accepted until grace_expires_at. */
 export type ApiKeyStatus = 'active' | 'rotating' | 'revoked' | 'expired'
 
-/** working: active or rotating, all that are accepted. */
+/** working: all keys that are accepted, active or rotating. */
 export type ApiKeyStatusFilter = 'active' | 'rotating' | 'revoked' | 'expired' | 'working'
 
 export interface ApiKeyWarning {
@@ -324,7 +324,7 @@ export type AppAttestEnvironment = 'production' | 'development'
 
 export interface AppleEvidence {
   format: 'apple-appattest'
-  /** Ours, unused, in its time. */
+  /** A challenge of this service, unused and not expired. */
   challenge: string
   /** The attestation object, for SHA-256(SubjectPublicKeyInfo || challenge). */
   object: string
@@ -347,13 +347,15 @@ export interface AppleHardwareVerbatim {
 
 export interface Approval extends ApprovalSummary {
   actionPayload: Record<string, unknown>
-  /** While it is pending: how many more people with one of the roles have to approve. All entries must be met. */
+  /**
+   * How many more people with one of the roles have to approve, while the approval is pending. All entries must be met.
+   */
   missing: MissingApprovals[]
 }
 
 export interface ApprovalAgeClass {
   fromSeconds: number
-  /** null: without an end. */
+  /** End of the class; null: open. */
   toSeconds: number | null
   total: number
   byStatus: ApprovalCounts
@@ -368,12 +370,12 @@ export interface ApprovalCounts {
 }
 
 export interface ApprovalDecision {
-  /** The user, also where a key spoke for them. */
+  /** The user who decided, also when a key decided on their behalf. */
   by: Actor
-  /** How they decided. `api_key`: a key spoke for them. */
+  /** How they decided. `api_key`: decided through the API on the user’s behalf. */
   via: Open<ApprovalVia>
   decision: Open<ApprovalVote>
-  /** Of a denial: its reason. */
+  /** Reason given with a denial. */
   comment: string | null
   at: string
 }
@@ -390,12 +392,12 @@ export type ApprovalEnd = 'approved' | 'denied' | 'expired' | 'cancelled'
 export type ApprovalOrigin = 'authorize' | 'verify'
 
 export interface ApprovalReport {
-  /** Of the approvals that were counted. */
+  /** Start of the range of the counted approvals. */
   from: string
-  /** Exclusive. */
+  /** End, exclusive. */
   to: string
   ageClasses: ApprovalAgeClass[]
-  /** Of what people approved or denied. */
+  /** Time that people took to approve or deny. */
   secondsToDecide: ApprovalSeconds
   oldestPending: OldestApproval | null
 }
@@ -415,14 +417,17 @@ export interface ApprovalRequestedData {
 }
 
 export interface ApprovalRequestedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'approval.requested'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: ApprovalRequestedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -437,14 +442,17 @@ export interface ApprovalResolvedData {
 }
 
 export interface ApprovalResolvedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'approval.resolved'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: ApprovalResolvedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -464,18 +472,18 @@ export interface ApprovalSummary {
   /** `verify`: the policy was tightened after the token had been issued. */
   origin: Open<ApprovalOrigin>
   /**
-   * What it is for: the first 20 rules in lists, else the first 100. An approval covers a rule of the policy while the
-   * rule has this hash.
+   * Rules that the approval covers: the first 20 rules in lists, else the first 100. An approval covers a rule of the
+   * policy while the rule has this hash.
    */
   rules: ApprovedRule[]
-  /** How many more rules it is for. */
+  /** Number of rules that are left out. */
   rulesOmitted: number
-  /** Distinct people. */
+  /** Number of distinct people who have to approve. */
   minApprovals: number
-  /** Who may decide. */
+  /** Roles that may decide. */
   roles: Open<ApproverRole>[]
   requirePasskey: boolean
-  /** Who asked for the action, and the owner of the agent, can not decide it. */
+  /** The person who asked for the action, and the owner of the agent, can not decide it. */
   separationOfDuties: boolean
   actionDescription: string
   /** SHA-256 of the description, base64url, as the token has it. */
@@ -517,9 +525,9 @@ export type ApprovalVote = 'approve' | 'deny'
 
 export interface ApproveActionRequest {
   comment?: string | undefined
-  /** Over a challenge of POST /v1/approvals/{id}/challenge. Required where `require_passkey` is true. */
+  /** Signs a challenge of POST /v1/approvals/{id}/challenge. Required where `require_passkey` is true. */
   passkeyAssertion?: PasskeyAssertion | undefined
-  /** For whom an API key decides. Required with a key, and not for sessions. */
+  /** Person for whom an API key decides. Required with a key, and not for sessions. */
   approver?: NamedApprover | undefined
 }
 
@@ -527,7 +535,7 @@ export interface ApprovedRule {
   ruleId: string
   /** SHA-256 of its canonical JSON, base64url. */
   ruleHash: string
-  /** Of the rule, in the words of its author; null in lists. GET /v1/approvals/{id} has it. */
+  /** Description of the rule by its author; null in lists. GET /v1/approvals/{id} has it. */
   description: string | null
 }
 
@@ -536,12 +544,12 @@ export type ApproverRole = 'owner' | 'admin' | 'approver'
 export interface AskedDisclosure {
   requestId: string
   status: Open<DisclosureStatus>
-  /** Of the code; once it is verified, of the request; once it is granted, of the grant. */
+  /** End of the code; after verification the end of the request; after a grant the end of the grant. */
   expiresAt: string
 }
 
 export interface AttestClaimRequest {
-  /** Names this submission: the same content again is the same attestation. */
+  /** Name of this submission: sending the same content again returns the same attestation. */
   externalId?: string | undefined
   claim?: CaptureClaim | undefined
   mediaType: MediaType
@@ -557,7 +565,7 @@ export type AttestDeviceRequest = HardwareEvidence
 export interface Attestation {
   attestationId: string
   claimId: string
-  /** `succeeded`: it is evaluated, whatever the result. */
+  /** `succeeded` means that the evaluation ended, whatever the result. */
   status: Open<WorkStatus>
   externalId: string | null
   batchId: string | null
@@ -573,15 +581,15 @@ export interface Attestation {
   hardwareTier?: Open<HardwareTier>
   evaluatedAt?: string
   rulesVersion?: string
-  /** Of the risk policy that it was judged by; 0: the defaults. */
+  /** Version of the risk policy that judged it; 0: the defaults. */
   policyVersion?: number
   /** The result, signed: verify it against /.well-known/jwks.json. */
   resultJws?: string
-  /** Of the key that signed `result_jws`. */
+  /** Revocation of the key that signed `result_jws`. */
   signingKeyRevoked?: KeyRevocation
   /** Why the evaluation failed; POST …/retry starts it again. */
   failure: AttestationFailure | null
-  /** When its media and positions were erased; the signed result stays. */
+  /** When the media and positions were erased; the signed result stays. */
   erasedAt?: string
 }
 
@@ -596,14 +604,17 @@ export interface AttestationCreatedData {
 }
 
 export interface AttestationCreatedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'attestation.created'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: AttestationCreatedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -614,7 +625,7 @@ export interface AttestationFailure {
 
 export interface AttributedToken {
   position: number
-  /** null: the one that the model said there. */
+  /** Explained token; null: the token that the model said there. */
   token: number | null
 }
 
@@ -625,7 +636,7 @@ export interface AttributionJob {
   traceId: string
   modelVersionId: string
   status: Open<WorkStatus>
-  /** 0 to 1. */
+  /** Progress from 0 to 1. */
   progress: number
   method: Open<AttributionMethod>
   target: AttributedToken
@@ -667,7 +678,7 @@ export interface AttributionLink {
 }
 
 export interface AttributionManifest {
-  /** `svc` has what this service adds: hashes, the sum check, verified nodes. */
+  /** `svc` has the additions of this service: hashes, the sum check, verified nodes. */
   metadata: AttributionMetadata
   qParams: AttributionQueryParameters
   nodes: AttributionNode[]
@@ -686,7 +697,7 @@ export type AttributionMethod = 'exact' | 'grad_x_act' | 'ablation'
 export interface AttributionNode {
   node_id: string
   feature: number | null
-  /** `E`, or a whole number; that of logits is one above the last. */
+  /** `E`, or a whole number; logits have the number after the last layer. */
   layer: string
   ctx_idx: number
   feature_type: string
@@ -706,7 +717,7 @@ export interface AttributionResult {
   /** Hexadecimal SHA-256 of the manifest’s bytes, which are RFC 8785 text. */
   manifestHash: string
   manifestBytes: number
-  /** Until when the manifest is kept: 30 days, and no longer than its trace. */
+  /** End of the time for which the manifest is kept: 30 days, and no longer than its trace. */
   manifestUntil: string
   nodes: number
   links: number
@@ -714,7 +725,7 @@ export interface AttributionResult {
   linksFound: number | null
   /** null: the method is approximate. */
   sumCheck: AttributionSumCheck | null
-  /** The share of the total effect of all neurons that no named neuron has. */
+  /** The share of the total effect of all neurons that belongs to unnamed neurons. */
   remainderShare: number
   /** null: the method is approximate. */
   replacementScore: number | null
@@ -730,9 +741,12 @@ export interface AttributionSumCheck {
 }
 
 export interface AttributionTarget {
-  /** Of the explained token in the completion: 0 is its first; its length is the token after it. Default: `0`. */
+  /**
+   * Position of the explained token in the completion: 0 is the first token; the length of the completion is the token
+   * after it. Default: `0`.
+   */
   position?: number | undefined
-  /** Explained at this position; the one that the model said there when absent. */
+  /** Token to explain at this position; when absent, the token that the model said there. */
   token?: number | undefined
 }
 
@@ -751,12 +765,12 @@ export interface AuditEntry {
   /** null: the whole account. */
   environment: Open<Environment> | null
   actor: Actor
-  /** Members that are not known are null: all of an act of the service itself, or of an operator. */
+  /** Origin of the act. Unknown members are null; all are null for an act of the service itself or of an operator. */
   from: AuditOrigin
   requestId: string | null
   subjectId: string | null
   before: unknown | null
-  /** Of a read: what was read. */
+  /** State after the act. For a read: what was read. */
   after: unknown | null
 }
 
@@ -776,15 +790,15 @@ export interface AuditOrigin {
 }
 
 export interface Authorization {
-  /** ES256 token, to be presented as it is. null only in a replay after its expiry. */
+  /** ES256 token; present it unchanged. null only in a replay after its expiry. */
   intentToken: string | null
   jti: string
   expiresAt: string
-  /** Of the approval that the policy requires. Until people have approved, verify answers `approval_pending`. */
+  /** Id of the approval that the policy requires. Until people have approved, verify answers `approval_pending`. */
   approvalId?: string
   approval?: RequiredApproval
   bindings: IntentBindings
-  /** What verify would answer now. It uses nothing up, and can change until then. */
+  /** What verify would answer now. The check consumes nothing, and a later verify may answer differently. */
   preflight: IntentPreflight
 }
 
@@ -795,12 +809,12 @@ export interface AuthorizeIntentRequest {
   agentSessionId: string
   deviceId: string
   actionType?: string | undefined
-  /** What rules of the policy read as `context`. `transaction_amount` and `require_biometric` have a meaning. */
+  /** Facts that rules of the policy read as `context`. `transaction_amount` and `require_biometric` have a meaning. */
   context?: Record<string, unknown> | undefined
-  /** Hashed, not stored. At most 64 KiB as canonical JSON. */
+  /** Evidence that is hashed and not stored. At most 64 KiB as canonical JSON. */
   contextEvidence?: Record<string, unknown> | string | undefined
   traceId?: string | undefined
-  /** A model of the service reads it, and the token is bound to that trace. Not with `trace_id`. */
+  /** Input that a model of the service reads; the token is bound to that trace. Not with `trace_id`. */
   inferenceInput?: ReadText | undefined
   agentId?: string | undefined
   audience?: string | undefined
@@ -825,13 +839,13 @@ export interface Batch extends BatchSummary {
   /** Lines that have ended: succeeded, failed or cancelled. At `accepted`, the batch is done. */
   settled: number
   riskHistogram: RiskHistogram
-  /** Evaluations of the last half minute; null when there were none. */
+  /** Evaluations per second in the last half minute; null when there were none. */
   ratePerSecond: number | null
   estimatedFinishAt: string | null
 }
 
 export interface BatchLine {
-  /** Names this submission: the same content again is the same attestation. */
+  /** Name of this submission: sending the same content again returns the same attestation. */
   externalId?: string | undefined
   claim?: CaptureClaim | undefined
   mediaType: MediaType
@@ -844,21 +858,21 @@ export interface BatchLine {
 
 export interface BatchResult extends Attestation {
   line: number
-  /** Resumes after this line. */
+  /** Cursor that resumes after this line. */
   cursor: string
   isRepeat: boolean
 }
 
 export interface BatchResultsEnd {
   object: 'cursor'
-  /** Goes on with the first line that had not ended; null when all have. */
+  /** Cursor that continues with the first line that had not ended; null when all lines have ended. */
   nextCursor: string | null
   isComplete: boolean
 }
 
 export interface BatchSummary {
   batchId: string
-  /** `cancelled`: it was, and what had started has ended too. */
+  /** `cancelled`: the batch was cancelled, and all started lines have ended. */
   status: Open<WorkStatus>
   /** A line that fails says why in its own attestation. */
   failure: null
@@ -866,7 +880,7 @@ export interface BatchSummary {
   /** Accepted lines by status; their sum is `accepted`. */
   counts: WorkCounts
   rejectedCount: number
-  /** Accepted lines that had been submitted before: they stand for the same attestation. */
+  /** Accepted lines that were submitted before: they return the same attestation. */
   repeatedCount: number
   createdAt: string
   cancelledAt: string | null
@@ -924,7 +938,7 @@ export interface Canary {
   readings: CanaryReading[]
   hash: string
   readingAt: string
-  /** What computed the readings, as their hash has it; null where a client sent them. */
+  /** Runtime that computed the readings, as in their hash; null where a client sent them. */
   runtime: string | null
   trippedFamilies: string[]
 }
@@ -932,10 +946,10 @@ export interface Canary {
 export type CanaryCapability = 'probe' | 'classifier' | 'none'
 
 export interface CanaryCheck {
-  /** Go on only when this is true. */
+  /** Continue only when this is true. */
   allowed: boolean
   action: Open<CheckAction>
-  /** What was found. Under `monitor` it is allowed nevertheless. */
+  /** Finding of the check. Under `monitor` the session may continue nevertheless. */
   reason: Open<CheckReason> | null
   /** Why a model of the service has no reading of `inference_input`. */
   unavailableCause: Open<UnavailableCause> | null
@@ -945,15 +959,15 @@ export interface CanaryCheck {
   /** `off` also for an agent that `apply_to` leaves out. */
   mode: Open<KillSwitchMode>
   trippedFamilies: string[]
-  /** Tripped too, and not counted: their probes are experimental. `allow_experimental` counts them. */
+  /** Families that tripped and do not count, because their probes are experimental. `allow_experimental` counts them. */
   uncountedFamilies: string[]
-  /** The lock in force. */
+  /** Id of the lock in force. */
   lockId: string | null
-  /** The entry of the decision ledger. */
+  /** Id of the entry in the decision ledger. */
   decisionId: string
   traceId: string | null
   canaryHash: string | null
-  /** What computed the readings, as their hash has it; null where a client sent them. */
+  /** Runtime that computed the readings, as in their hash; null where a client sent them. */
   runtime: string | null
 }
 
@@ -965,12 +979,13 @@ export interface CanaryProbe {
   layer: number | null
   threshold: number
   /**
-   * experimental: it misses the bar of its family, failed a control, or trips on benign completions of the model itself.
+   * experimental: the probe misses the bar of its family, failed a control, or trips on benign completions of the model
+   * itself.
    */
   status: Open<ProbeStatus>
-  /** On completions that a script wrote. */
+  /** Measurements on completions that a script wrote. */
   heldOut: HeldOutFigures
-  /** On benign completions that the model made itself; null: it was not measured. */
+  /** Measurements on benign completions of the model itself; null: not measured. */
   generated: GeneratedRuns | null
   knownFailures: string[]
 }
@@ -981,25 +996,25 @@ export interface CanaryProbeSet {
   families: CanaryProbe[]
 }
 
-/** `tripped` is by this threshold. The kill switch may name another. */
+/** `tripped` compares the score with this threshold. The kill switch may set another threshold. */
 export interface CanaryReading extends JudgedCanary {
   raw: number | null
   probe_version: string | null
   layer: number | null
   aggregator: string | null
   n_tokens: number | null
-  /** What the card of the probe says. Absent from readings that a client sent. */
+  /** Status in the card of the probe. Absent from readings that a client sent. */
   probe_status?: Open<ProbeStatus>
 }
 
 export interface CancelledBatch extends Batch {
-  /** Lines that this call has cancelled. */
+  /** Number of lines that this call cancelled. */
   cancelled: number
 }
 
 export interface CappedCount {
   count: number
-  /** There may be more: `count` goes no further. */
+  /** true: `count` reached its maximum, and there may be more. */
   capped: boolean
 }
 
@@ -1007,13 +1022,13 @@ export interface CaptureBundle {
   version: 1
   captured_at: string
   sensor_hash: string
-  /** Left out where there is no fix. Else lat, lng and accuracy_m are required, mock is not. */
+  /** Absent where there is no fix. Otherwise lat, lng and accuracy_m are required, and mock is optional. */
   gps?: CapturePosition | null | undefined
   biometric?: BiometricGate | null | undefined
   device_id?: string | undefined
   session_nonce?: string | undefined
   video_manifest?: VideoManifest | undefined
-  /** Kept as signed, and not evaluated: evidence belongs to the enrollment of the device (POST /v1/admin/devices). */
+  /** Stored as signed and not evaluated: send evidence with the enrollment of the device (POST /v1/admin/devices). */
   attestation?: CaptureEvidence | undefined
 }
 
@@ -1039,11 +1054,9 @@ export interface CapturePosition {
   lat: number
   /** Degrees east, WGS 84. */
   lng: number
-  /**
-   * Required: by how many metres the position may be off, as the system says (68 % of fixes). Above 20,000 it is no fix.
-   */
+  /** Required. Accuracy in metres that the system reports (68 % of fixes). A value above 20,000 is no fix. */
   accuracy_m: number
-  /** Whether the system says that the position came from a mock provider. Left out: false. */
+  /** Whether the system says that the position came from a mock provider. false when absent. */
   mock?: boolean | undefined
 }
 
@@ -1059,7 +1072,7 @@ export interface CaptureSession {
   attestationId: string | null
   /** The video that was made of its chunks. */
   mediaId: string | null
-  /** As the first chunk said it. */
+  /** Content type of the first chunk. */
   contentType: Open<MediaContentType> | null
   chunkCount: number
   totalBytes: number
@@ -1085,7 +1098,7 @@ export interface CaptureSignature {
 export interface CaptureStream extends CaptureSession {
   /** The first index that has not arrived. */
   nextIndex: number
-  /** Runs of indices. */
+  /** Runs of indices that have arrived. */
   received: ChunkRun[]
 }
 
@@ -1093,32 +1106,32 @@ export interface Case {
   caseId: string
   claimId: string
   claimReference: string | null
-  /** Of the claim. */
+  /** Risk status of the claim. */
   riskStatus: Open<ClaimRiskStatus>
-  /** Of the claim. */
+  /** Risk score of the claim. */
   riskScore: number | null
   status: Open<CaseStatus>
-  /** Of the last transition. */
+  /** Reason of the last transition. */
   reasonCode: Open<CaseReason> | null
   /** The `user_id` of a member, or the label that an API key gave. */
   assignee: string | null
   /** The e-mail address of the member, or the label. */
   assigneeLabel: string | null
   priority: Open<CasePriority>
-  /** Of the review while the case is open, then of the decision; null once it is closed. */
+  /** Due date of the review while the case is open, then of the decision; null once the case is closed. */
   dueAt: string | null
   overdue: boolean
   sla: CaseSla
-  /** The first who named suspected_fraud. With four eyes another person must deny the case for it. */
+  /** First person who named suspected_fraud. With four eyes, another person must deny the case for it. */
   fraudSuspectedBy: Actor | null
-  /** What the case can become now, for its claim and for who asks. */
+  /** Statuses that the case can change to now, for its claim and for the caller. */
   allowed: CaseOption[]
-  /** One more with each entry of the history. */
+  /** Grows by one with each entry of the history. */
   version: number
   createdAt: string
   updatedAt: string
   closedAt: string | null
-  /** Of a closed case: when its claim came to stand otherwise than when it was closed. null once it is reopened. */
+  /** When the claim of a closed case changed its standing after the closing. null once the case is reopened. */
   claimChangedAt: string | null
 }
 
@@ -1134,7 +1147,7 @@ export interface CaseCounts {
 }
 
 export interface CaseEntry {
-  /** Of the case, which this entry made. */
+  /** Version of the case that this entry created. */
   version: number
   kind: Open<CaseEntryKind>
   at: string
@@ -1172,11 +1185,11 @@ export interface CaseList {
 
 export interface CaseOption {
   to: Open<CaseStatus>
-  /** One of them is given; empty: none is. */
+  /** Allowed reason codes: give one of them; empty: give none. */
   reasonCodes: Open<CaseReason>[]
-  /** Whatever the reason. `other` always needs one. */
+  /** true: a note is required whatever the reason. The reason `other` always needs a note. */
   needsNote: boolean
-  /** The case has no assignee: an API key names one, a session without one assigns its own user. */
+  /** The case has no assignee: an API key names an assignee; a session that names none assigns its own user. */
   needsAssignee: boolean
   /** `suspected_fraud` takes two persons: the first proposes it. */
   needsSecondPerson: boolean
@@ -1199,7 +1212,7 @@ export type CaseReason = 'provenance_verified' | 'risk_accepted' | 'signature_in
 
 export interface CaseSla {
   reviewDueAt: string
-  /** While paused: when it would be due if the pause ended now. */
+  /** Due date of the decision. While the case is paused: the date if the pause ended now. */
   decisionDueAt: string
   pausedAt: string | null
 }
@@ -1217,14 +1230,17 @@ export interface CaseStatusChangedData {
 }
 
 export interface CaseStatusChangedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'case.status_changed'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: CaseStatusChangedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -1277,15 +1293,15 @@ export interface ChangedToken {
   text: string
   before: TokenLogit
   after: TokenLogit
-  /** Change of the logit in the frozen model, less the mean of these tokens: what all gain changes nothing. */
+  /** Change of the logit in the frozen model, less the mean change of these tokens, which changes no probability. */
   predictedChange: number
   measuredChange: number
 }
 
 export interface ChangelogVersion {
-  /** Such as 1.2.0; `unreleased` for what no version has yet. */
+  /** Version such as 1.2.0; `unreleased` for changes that no version has yet. */
   version: string
-  /** null: not released. */
+  /** Release date; null: not released. */
   date: string | null
   changes: Change[]
 }
@@ -1310,25 +1326,25 @@ export type ChatRole = 'system' | 'user' | 'tool' | 'assistant'
 export type CheckAction = 'allow' | 'block'
 
 export interface CheckCanariesRequest {
-  /** Of readings that are stored. */
+  /** Trace whose stored readings are checked. */
   traceId?: string | undefined
-  /** Of a model of your own, with `reading_at` and `canary_set`. */
+  /** Readings of a model of your own, with `reading_at` and `canary_set`. */
   readings?: ClientCanaryReading[] | undefined
   readingAt?: string | undefined
-  /** The set of probes that the readings are of. */
+  /** Set of probes that made the readings. */
   canarySet?: string | undefined
-  /** A model of the service reads it, within 5 seconds. Otherwise the answer is `canary_unavailable`. */
+  /** Input that a model of the service reads within 5 seconds. Otherwise the answer is `canary_unavailable`. */
   inferenceInput?: ReadText | undefined
   agentId?: string | undefined
-  /** An id of ours, or a name of your own. */
+  /** An id of this service, or a name of your own. */
   agentSessionId?: string | undefined
 }
 
 /** Default: `{"from":0,"limit":10000}`. */
 export interface CheckLedgerRequest {
-  /** The first position; `next` of the part before. Default: `0`. */
+  /** The first position: `next` of the previous part. Default: `0`. */
   from?: number | undefined
-  /** Leaves of this part. Default: `10000`. */
+  /** Number of leaves in this part. Default: `10000`. */
   limit?: number | undefined
 }
 
@@ -1339,7 +1355,7 @@ export interface Chunk {
   index: number
   sha256: string
   bytes: number
-  /** By the server’s clock. A chunk that is sent again keeps the time of its first arrival. */
+  /** Arrival by the server’s clock. A chunk that is sent again keeps the time of its first arrival. */
   arrivedAt: string
 }
 
@@ -1359,7 +1375,7 @@ export interface Claim {
   provenanceStatus: Open<ProvenanceStatus> | null
   factorCodes: Open<FactorCode>[]
   advisoryCodes: Open<AdvisoryCode>[]
-  /** Its open case. */
+  /** The open case of the claim. */
   caseId: string | null
   createdAt: string
   updatedAt: string
@@ -1367,16 +1383,16 @@ export interface Claim {
 }
 
 export interface ClaimAnalytics {
-  /** The beginning of the period that was read. */
+  /** Start of the period that was read. */
   from: string
-  /** The end of the period that was read, exclusive. */
+  /** End of the period that was read, exclusive. */
   to: string
   /** Every day of the period, oldest first. */
   days: ClaimDay[]
 }
 
 export interface ClaimDay {
-  /** In UTC. */
+  /** Day in UTC. */
   day: string
   total: number
   pending: number
@@ -1393,14 +1409,17 @@ export interface ClaimEscalatedData {
 }
 
 export interface ClaimEscalatedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'claim.escalated'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: ClaimEscalatedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -1417,11 +1436,11 @@ export interface ClaimList {
 export interface ClaimMoment {
   at: string
   kind: Open<ClaimMomentKind>
-  /** The claim, attestation, case or screening that it is about. */
+  /** Id of the claim, attestation, case or screening that the entry is about. */
   subjectId: string
-  /** Who did it, of entries of cases; null for the others. */
+  /** Who acted, in entries of cases; null in other entries. */
   by: Actor | null
-  /** By kind: the data of the event, the result, or the change of the case. Notes are at the case. */
+  /** Details by kind: the data of the event, the result, or the change of the case. The case has the notes. */
   details: Record<string, unknown>
 }
 
@@ -1448,14 +1467,17 @@ export interface ClaimProvenanceUpdatedData {
 }
 
 export interface ClaimProvenanceUpdatedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'claim.provenance_updated'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: ClaimProvenanceUpdatedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -1482,7 +1504,7 @@ export interface ClientCanaryReading {
   score: number
   /** Default: `0.5`. */
   threshold?: number | undefined
-  /** Before it was made a score. */
+  /** Value before it was converted to a score. */
   raw?: number | null | undefined
   probeVersion?: string | null | undefined
   layer?: number | null | undefined
@@ -1502,7 +1524,7 @@ export interface CreateAgentRequest {
   name: string
   /** Who answers for the agent: an e-mail address, a team, an id. */
   owner: string
-  /** P-256 or Ed25519, as JWK. */
+  /** P-256 or Ed25519 key as JWK. */
   publicKey?: AgentPublicKey | null | undefined
   metadata?: Record<string, unknown> | undefined
 }
@@ -1510,14 +1532,20 @@ export interface CreateAgentRequest {
 export interface CreateApiKeyRequest {
   name: string
   scopes: GrantableScope[]
-  /** That of the calling key. A session may choose; without it, that of Service-Environment. */
+  /**
+   * Environment of the key: the same as the calling key’s. A session may choose; when absent, Service-Environment
+   * applies.
+   */
   environment?: Environment | undefined
   expiresAt?: string | undefined
   /** Addresses and ranges from which the key is accepted: `203.0.113.7`, `2001:db8::/32`. */
   ipAllow?: string[] | undefined
-  /** Narrows the key to the routes of these products. Without it, to those of the calling key. */
+  /** Narrows the key to the routes of these products. When absent, the key gets the products of the calling key. */
   products?: Product[] | undefined
-  /** It reads, within its scopes, and changes nothing but the positions of its event consumers. `false` when absent. */
+  /**
+   * The key only reads, within its scopes, and changes nothing except the positions of its event consumers. `false` when
+   * absent.
+   */
   readOnly?: boolean | undefined
 }
 
@@ -1531,29 +1559,27 @@ export interface CreateAttributionJobRequest {
   maxFeatureNodes?: number | undefined
   /** Default: `10`. */
   maxNLogits?: number | undefined
-  /** Logits are explained until their tokens have it together. Default: `0.95`. */
+  /** Logits are explained until their tokens together have this probability. Default: `0.95`. */
   desiredLogitProb?: number | undefined
   /** The share of the influence that the kept nodes have. Default: `0.8`. */
   nodeThreshold?: number | undefined
   /** Default: `0.98`. */
   edgeThreshold?: number | undefined
-  /**
-   * The input of the inference again: required where the trace keeps hashes alone, compared with `prompt_hash` always.
-   */
+  /** Input of the inference: required where the trace keeps only hashes, and always compared with `prompt_hash`. */
   input?: RepeatedPrompt | undefined
 }
 
 export interface CreateC2paAnchorRequest {
   name: string
-  /** PEM, or base64 of DER. */
+  /** Certificate as PEM, or base64 of DER. */
   certificate: string
 }
 
 export interface CreateCaptureSessionsRequest {
   count: number
-  /** The only device that may use them. */
+  /** The only device that may use the nonces. */
   deviceId?: string | undefined
-  /** The insurer’s claim number: only submissions of that claim may use them. */
+  /** The insurer’s claim number: only submissions of that claim may use the nonces. */
   claimReference?: string | undefined
 }
 
@@ -1567,9 +1593,9 @@ export interface CreateEvalSetRequest {
 }
 
 export interface CreateInferenceRequest {
-  /** Of GET /v1/trace/models; its default when absent. */
+  /** Id of GET /v1/trace/models; the default model when absent. */
   model?: string | undefined
-  /** The message of a user; for a model that takes no conversations, a text that it continues. */
+  /** Message of a user; for a model that takes no conversations, a text that it continues. */
   prompt?: string | undefined
   /** A conversation, in place of `prompt`. */
   messages?: ChatMessage[] | undefined
@@ -1577,36 +1603,36 @@ export interface CreateInferenceRequest {
   maxTokens?: number | undefined
   /** 0 always takes the most likely token. Default: `0`. */
   temperature?: number | undefined
-  /** Drawn when absent. */
+  /** Seed of the sampling; random when absent. */
   seed?: number | undefined
-  /** Demands readings by this set of probes. Without it they are taken where the model has probes. */
+  /** Requires readings by this set of probes. When absent, readings are taken where the model has probes. */
   canarySet?: string | undefined
   agentId?: string | undefined
-  /** An id of ours, or a name of your own. */
+  /** An id of this service, or a name of your own. */
   agentSessionId?: string | undefined
-  /** That of the account, which no request can weaken. Default: `inherit`. */
+  /** The account’s kill switch applies, and no request can weaken it. Default: `inherit`. */
   killSwitch?: 'inherit' | undefined
   /** text: prompt and completion are kept for 30 days, and no longer than the trace, sealed. Default: `hash`. */
   retain?: TextRetention | undefined
 }
 
 export interface CreateMandateRequest {
-  /** For whom the agent acts: a person, a team, an id. */
+  /** Party for whom the agent acts: a person, a team, an id. */
   principal: string
-  /** Only tokens of this agent may name the mandate. Any agent when absent. */
+  /** Only tokens of this agent may name the mandate. When absent, any agent may. */
   agentId?: string | undefined
   description: string
-  /** Of the periods of its budget and of its window. Default: `UTC`. */
+  /** Time zone of the periods of the budget and of the window. Default: `UTC`. */
   timezone?: string | undefined
   constraints?: RequestedMandateConstraints | undefined
   budget?: RequestedMandateBudget | undefined
-  /** No action may run before it. From the grant on when absent. */
+  /** No action may run before this time; when absent, actions may run from the grant on. */
   notBefore?: string | undefined
-  /** The payment instruments that actions may name. Any when absent. */
+  /** Payment instruments that actions may name; any when absent. */
   instruments?: string[] | undefined
-  /** Where `action_payload` has what is compared. Without one: in its member of that name. */
+  /** Pointers to the compared values in `action_payload`. Without a pointer, the member of the same name is compared. */
   payloadPointers?: MandatePayloadPointers | undefined
-  /** In the future, and at most 366 days from now. */
+  /** End of the mandate, in the future and at most 366 days from now. */
   expiresAt: string
   heartbeat?: RequestedMandateHeartbeat | undefined
   /** The mandate within which it is granted. */
@@ -1623,7 +1649,7 @@ export interface CreatePasskeyChallengeRequest {
 
 export interface CreateRootCaRequest {
   name: string
-  /** PEM, or base64 of DER. */
+  /** Certificate as PEM, or base64 of DER. */
   certificate: string
 }
 
@@ -1637,7 +1663,10 @@ export interface CreateScheduleRequest {
   anchorAt: string
   /** A zone of the IANA database, such as Europe/Berlin. */
   timezone: string
-  /** How long after its beginning a cycle can be executed; at most until the next one begins. Default: `86400`. */
+  /**
+   * Seconds after its beginning during which a cycle can be executed; at most until the next cycle begins. Default:
+   * `86400`.
+   */
   windowSeconds?: number | undefined
   /** How many cycles can be executed. */
   occurrences: number
@@ -1646,19 +1675,19 @@ export interface CreateScheduleRequest {
 }
 
 export interface CreateTraceDiffRequest {
-  /** The version that is known. */
+  /** The known version. */
   baseModel: string
   /** The version to judge. */
   targetModel: string
   /** `default`, or the id of a set. */
   evalSet?: string | undefined
   thresholds?: DiffThresholdsRequest | undefined
-  /** Of the bootstrap. Without it, one is drawn and shown. */
+  /** Seed of the bootstrap. When absent, a random seed is used and shown. */
   seed?: number | undefined
 }
 
 export interface CreateTraceShareRequest {
-  /** For people of the account. */
+  /** Name for people of the account. */
   name?: string | undefined
   traceId: string
   /** Shares the graph of this attribution job of the trace. */
@@ -1667,30 +1696,30 @@ export interface CreateTraceShareRequest {
   scopeKind?: ShareScope | undefined
   /** Default: `[]`. */
   maskedNodeIds?: string[] | undefined
-  /** Masks what any of its members selects, beside `masked_node_ids`. */
+  /** Masks neurons that any member of the rule selects, beside `masked_node_ids`. */
   maskRule?: WantedMaskRule | undefined
-  /** What is shown of where a masked neuron is. Default: `[]`. */
+  /** Facts about the place of a masked neuron that are shown. Default: `[]`. */
   reveal?: RevealedPlace[] | undefined
   /**
-   * Shows single positions of the text too. Somebody with the file of the model finds the prompt from them. Default:
-   * `false`.
+   * Shows single positions of the text too. A person who has the file of the model can find the prompt from them.
+   * Default: `false`.
    */
   revealsPrompt?: boolean | undefined
   expiresAt: string
-  /** auto: everybody who verifies an address sees what is masked, for a day. Default: `manual`. */
+  /** auto: everybody who verifies an address sees the masked neurons, for a day. Default: `manual`. */
   disclosureMode?: DisclosureMode | undefined
 }
 
 export interface CreateWebhookEndpointRequest {
   url: string
   eventTypes: EventSubscription[]
-  /** For people. */
+  /** Description for people. */
   description?: string | undefined
-  /** Your own names and values. It replaces all of it. */
+  /** Your own names and values. The object replaces the stored one. */
   metadata?: Record<string, string> | undefined
-  /** Deliveries a second at most; null for no limit of its own. */
+  /** Most deliveries per second; null: no limit of the endpoint. */
   maxPerSecond?: number | null | undefined
-  /** Deliveries at the same time at most. */
+  /** Most concurrent deliveries. */
   maxConcurrency?: number | undefined
 }
 
@@ -1709,9 +1738,9 @@ export interface CreatedScimToken extends ScimToken {
 }
 
 export interface CreatedTraceShare extends TraceShare {
-  /** Of the share. In this answer only. */
+  /** Token of the share, in this answer only. */
   token?: string
-  /** A page that shows it. The token is in the fragment. */
+  /** Page that shows the share. The token is in the fragment. */
   url?: string
   /** A replay of the creation, without the token. */
   secretShown?: false
@@ -1727,24 +1756,24 @@ export interface CreatedWebhookEndpoint extends WebhookEndpoint {
 export interface Credential {
   type: Open<CredentialType>
   account: SessionAccount
-  /** For a session: the one that Service-Environment names, or sandbox. */
+  /** Environment of the key. For a session: the one that Service-Environment names, or sandbox. */
   environment: Open<Environment>
-  /** null: a session. */
+  /** null: the credential is a session. */
   apiKeyId: string | null
-  /** null: a session, whose `permissions` count. */
+  /** null: the credential is a session, and its `permissions` apply. */
   scopes: Open<GrantableScope>[] | null
   /** The products to which a key is narrowed; null: every product. */
   products: Open<Product>[] | null
-  /** The key changes nothing but the positions of its event consumers. */
+  /** The key changes nothing except the positions of its event consumers. */
   readOnly: boolean
-  /** null: a key. */
+  /** null: the credential is a key. */
   session: Session | null
 }
 
 export type CredentialType = 'key' | 'session'
 
 export interface CurrentScheduleCycle extends ScheduleCycle {
-  /** The token that executed it; null: none has. */
+  /** Token that executed the cycle; null: none has. */
   jti: string | null
 }
 
@@ -1754,7 +1783,7 @@ export interface Decision {
   environment: Open<Environment>
   at: string
   actor: Actor
-  /** What was decided about. */
+  /** Id of the subject of the decision. */
   subjectId: string | null
   reason: string | null
   /** null: neither a permission nor a refusal. */
@@ -1769,29 +1798,29 @@ export interface Decision {
   /** The rule of the policy that gave the answer. */
   matchedRuleId: string | null
   policyVersion: number | null
-  /** What the ledger has of it. */
+  /** Entry as the ledger stores it. */
   entry: DecisionEntry
   /** SHA-256 of the canonical JSON (RFC 8785) of `entry`. */
   entryHash: string
-  /** Of its leaf in the log; null for about a second. */
+  /** Position of the leaf in the log; null for about a second. */
   position: number | null
 }
 
 export interface DecisionAnalytics {
-  /** The beginning of the period that was read. */
+  /** Start of the period that was read. */
   from: string
-  /** The end of the period that was read, exclusive. */
+  /** End of the period that was read, exclusive. */
   to: string
   total: number
-  /** By day, oldest first, then by kind and number. Without those of 0. */
+  /** Counts by day, oldest first, then by kind and number. Counts of 0 are left out. */
   counts: DecisionCount[]
 }
 
 export interface DecisionCount {
-  /** In UTC. */
+  /** Day in UTC. */
   day: string
   kind: Open<CountedDecisionKind>
-  /** null: the action may run. Otherwise a reason of verify, or the own reason of a policy rule. */
+  /** A reason of verify, or a policy rule’s own reason; null: the action may run. */
   reason: string | null
   decisions: number
 }
@@ -1802,28 +1831,28 @@ export interface DecisionEntry {
   environment: Open<Environment>
   at: string
   actor: 'service' | DecisionEntryActor
-  /** What was decided about. */
+  /** Id of the subject of the decision. */
   subject_id: string | null
   reason: string | null
   /** null: neither a permission nor a refusal. */
   valid: boolean | null
-  /** Hashes and ids of what was given. */
+  /** Hashes and ids of the inputs. */
   inputs: Record<string, string | null>
   /** The rule of the policy that gave the answer. */
   matched_rule_id: string | null
   policy_version: number | null
   /**
-   * At most 100 of rules that decide, and of shadow rules: of the rule that gave the answer, then of those that refused,
-   * then of others.
+   * Results of rules that decide and of shadow rules, at most 100 of each: first the rule that gave the answer, then
+   * rules that refused, then the others.
    */
   rule_results: PolicyRuleResultVerbatim[]
-  /** How many more there were; absent where none. `replay.rules` of the explanation has the first 1,000. */
+  /** Number of results that are left out; absent when none is. `replay.rules` of the explanation has the first 1,000. */
   rule_results_omitted?: number
   facts_hash: string | null
 }
 
 export interface DecisionEntryActor {
-  /** The API key or user. */
+  /** Id of the API key or user. */
   actor_id: string
   /** The user of a session; with a key, the person whom its caller named. */
   person: string | null
@@ -1834,7 +1863,7 @@ export interface DecisionExplanation {
   decision: Decision
   /** What decisions of this kind record. */
   meaning: string
-  /** Whether the entry has its hash. */
+  /** Whether the hash of the entry is correct. */
   entryIntact: boolean
   factsStatus: Open<DecisionFactsStatus>
   facts: unknown | null
@@ -1842,7 +1871,7 @@ export interface DecisionExplanation {
   replay: unknown | null
   /** Whether the facts lead to the recorded answer again. */
   sameAnswer: boolean | null
-  /** Members for which they do not. */
+  /** Members whose value differs. */
   differences: string[]
 }
 
@@ -1871,7 +1900,7 @@ export interface DeletedEvalSet {
 }
 
 export interface DeletedEventConsumer {
-  /** Its name. */
+  /** Name of the consumer. */
   eventConsumerId: string
   deleted: true
 }
@@ -1903,7 +1932,7 @@ export interface Delivery {
   eventType: Open<EventType>
   status: Open<DeliveryStatus>
   createdAt: string
-  /** Later while the circuit of its endpoint is open. */
+  /** Time of the next attempt; later while the circuit of the endpoint is open. */
   nextAttemptAt: string | null
   deliveredAt: string | null
   failedAt: string | null
@@ -1912,21 +1941,21 @@ export interface Delivery {
 
 export interface DeliveryAnswer {
   headers: Record<string, string>
-  /** Its first 16 KiB: text, or base64 where it is no UTF-8. */
+  /** The first 16 KiB of the body: text, or base64 where it is no UTF-8. */
   body: string
   bodyEncoding: Open<DeliveryBodyEncoding>
-  /** Headers, or the rest of the body, were left out. */
+  /** true: headers, or the rest of the body, were left out. */
   isTruncated: boolean
 }
 
 export interface DeliveryAttempt {
   attempt: number
   startedAt: string
-  /** null: running, or its process ended before the answer. */
+  /** End of the attempt; null: it is running, or its process ended before the answer. */
   finishedAt: string | null
   responseStatus: number | null
   error: string | null
-  /** For people: the address that was refused, the problem of the certificate. */
+  /** Detail for people: the address that was refused, the problem of the certificate. */
   errorDetail: string | null
   durationMs: number | null
   timing: DeliveryTiming | null
@@ -1934,7 +1963,7 @@ export interface DeliveryAttempt {
 
 export type DeliveryBodyEncoding = 'utf8' | 'base64'
 
-/** As it was sent, with its signatures. The body is that of the delivery. */
+/** Request as sent, with its signatures. The body is in the delivery. */
 export interface DeliveryCall {
   url: string
   headers: Record<string, string>
@@ -1947,7 +1976,7 @@ export interface DeliveryLine {
   eventType: Open<EventType>
   status: Open<DeliveryStatus>
   createdAt: string
-  /** Later while the circuit of its endpoint is open. */
+  /** Time of the next attempt; later while the circuit of the endpoint is open. */
   nextAttemptAt: string | null
   deliveredAt: string | null
   failedAt: string | null
@@ -1964,24 +1993,24 @@ export interface DeliveryList {
   totalCount?: number
 }
 
-/** failed: its attempts are spent. cancelled: its endpoint was disabled or deleted. */
+/** failed: all attempts failed. cancelled: the endpoint was disabled or deleted. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
 
 export interface DeliveryTiming {
-  /** null: the URL names an address. */
+  /** Time of the DNS lookup; null: the URL names an address. */
   dnsMs: number | null
-  /** null, like `tls_ms`: an open connection was used again. */
+  /** Time to connect; null, like `tls_ms`: an open connection was reused. */
   connectMs: number | null
-  /** The TLS handshake. */
+  /** Time of the TLS handshake. */
   tlsMs: number | null
-  /** From the request to the head of the answer. */
+  /** Time from the request to the head of the answer. */
   firstByteMs: number | null
 }
 
 export interface DenyActionRequest {
   /** For people. */
   reason: string
-  /** For whom an API key decides. Required with a key, and not for sessions. */
+  /** Person for whom an API key decides. Required with a key, and not for sessions. */
   approver?: NamedApprover | undefined
 }
 
@@ -1994,7 +2023,7 @@ export interface Device {
   certificate: Certificate
   spkiSha256: string
   enrolledAt: string
-  /** When its certificate expires: from then on it counts as not enrolled. */
+  /** When the certificate expires. From then on the device counts as not enrolled. */
   expiresAt: string
   revokedAt: string | null
   revokeEffectiveAt: string | null
@@ -2014,7 +2043,7 @@ export interface DeviceCounts {
   byStatus: DeviceStatusCounts
   /** Enrolled devices whose certificate expires within 30 days. */
   expiringSoon: number
-  /** All devices by the tier that counts, the list of revoked keys included. */
+  /** All devices by their current tier, which takes the list of revoked keys into account. */
   byHardwareTier: Record<string, number>
 }
 
@@ -2086,14 +2115,14 @@ export interface DiffFamily {
   /** The population stability index over ten bins of equal width. */
   psi: number
   /**
-   * How many scores of each version lie in the bins that `psi` is of: the first from `edges[0]` up to `edges[1]`. The
-   * last has its upper edge too. Absent in reports of version 1.
+   * Number of scores of each version in the bins of `psi`: the first bin is from `edges[0]` up to `edges[1]`, and the
+   * last includes its upper edge. Absent in reports of version 1.
    */
   bins?: ScoreBins
   ks: KolmogorovSmirnov
-  /** Of the score, target minus base, with the 95 % interval of a bootstrap over prompts. */
+  /** Shift of the score, target minus base, with the 95 % interval of a bootstrap over prompts. */
   shift: MeanShift
-  /** What the cards of the probes say. */
+  /** Status in the cards of the probes. */
   status: DiffProbeStatuses
   verdict: Open<DiffVerdict>
 }
@@ -2129,24 +2158,24 @@ export interface DiffSettings {
 }
 
 export interface DiffThresholds {
-  /** Drift from this index on, if the test is significant too. */
+  /** An index of at least this value is drift, if the test is significant too. */
   psiDrift: number
-  /** The level of the test, for all families together (Holm). */
+  /** Level of the test, for all families together (Holm). */
   ksAlpha: number
-  /** A warning from this index on. */
+  /** An index of at least this value is a warning. */
   psiWarn: number
-  /** Drift where the whole interval of the shift is further from 0. */
+  /** A shift is drift where its whole interval is further from 0 than this value. */
   meanShift: number
 }
 
 export interface DiffThresholdsVerbatim {
-  /** Drift from this index on, if the test is significant too. */
+  /** An index of at least this value is drift, if the test is significant too. */
   psi_drift: number
-  /** The level of the test, for all families together (Holm). */
+  /** Level of the test, for all families together (Holm). */
   ks_alpha: number
-  /** A warning from this index on. */
+  /** An index of at least this value is a warning. */
   psi_warn: number
-  /** Drift where the whole interval of the shift is further from 0. */
+  /** A shift is drift where its whole interval is further from 0 than this value. */
   mean_shift: number
 }
 
@@ -2169,15 +2198,18 @@ export interface DisclosureRequest {
   traceId: string
   modelVersionId: string | null
   scopeKind: Open<ShareScope>
-  /** What a grant shows. */
+  /** Neurons that a grant shows. */
   maskedNodeIds: string[]
-  /** Verified. null once it was erased, 30 days after the end. */
+  /** Verified address; null once it is erased, 30 days after the end. */
   email: string | null
   purpose: string | null
   createdAt: string
   verifiedAt: string | null
   decidedAt: string | null
-  /** The service where the share discloses by itself. Revoking the share does not change it: no request was decided. */
+  /**
+   * Who decided; the service where the share has the mode `auto`. Revoking the share does not change this value, because
+   * that decides no request.
+   */
   decidedBy: Actor | null
   expiresAt: string
 }
@@ -2198,13 +2230,13 @@ export type DownloadBatchResultsResponseLine = BatchResult | BatchResultsEnd
 
 export interface DryRunRiskPolicyRequest {
   document: RiskPolicyDocument
-  /** Claims created at or after. */
+  /** Claims created at or after this time. */
   createdGte?: string | undefined
-  /** Claims created before. */
+  /** Claims created before this time. */
   createdLt?: string | undefined
   /** Maximum number of changed claims in the answer. Default: `100`. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
@@ -2212,13 +2244,13 @@ export interface DueScheduleCycle extends ScheduleCycle {
   scheduleId: string
   counterparty: string
   /**
-   * missed: its window has closed. open: it can be executed now, unless the schedule is paused. cancelled: its schedule
-   * was, before its window closed.
+   * missed: the window has closed. open: the cycle can be executed now, unless the schedule is paused. cancelled: the
+   * schedule was cancelled before the window closed.
    */
   status: Open<ScheduleCycleStatus>
-  /** The token that executed it. */
+  /** Token that executed the cycle. */
   jti: string | null
-  /** Decimal: of its execution. */
+  /** Decimal amount of the execution. */
   amount: string | null
   currency: string
   executedAt: string | null
@@ -2237,15 +2269,15 @@ export interface DueScheduleCycleList {
 export interface DuplicateFindings {
   attestationId: string
   mediaId: string
-  /** pending: not compared yet, or compared anew because an earlier result came late. */
+  /** pending: the picture is not compared yet, or is compared anew because an earlier result came late. */
   status: Open<DuplicateStatus>
-  /** Why there is no perceptual hash; the same bytes are found without one. */
+  /** Why there is no perceptual hash; identical bytes are found without a hash. */
   notComparable: string | null
   /** Earlier claims with the same or a similar picture, nearest first: ten of each kind. */
   earlier: DuplicateMatch[]
-  /** Earlier claims that are not among them. */
+  /** Number of earlier claims that are not listed. */
   earlierMore: number
-  /** Claims that showed it later and name this attestation, oldest first, ten at most. */
+  /** Claims that showed the picture later and name this attestation, oldest first, ten at most. */
   later: DuplicateMatch[]
 }
 
@@ -2265,7 +2297,7 @@ export interface DuplicateMatch {
   claimId: string
   attestationId: string
   kind: Open<DuplicateKind>
-  /** Of 64; 0 for the same bytes too. */
+  /** Differing bits of 64; 0 for identical bytes too. */
   distanceBits: number
 }
 
@@ -2320,7 +2352,7 @@ export interface EvalSet {
   evalSetId: string
   name: string
   prompts: number
-  /** Of the prompts’ canonical JSON (RFC 8785), in hexadecimal. */
+  /** SHA-256 of the prompts’ canonical JSON (RFC 8785), in hexadecimal. */
   sha256: string
   createdBy: Actor
   createdAt: string
@@ -2336,7 +2368,7 @@ export interface EvalSetList {
   totalCount?: number
 }
 
-/** `type` tells the shape of `data`. Types may be added. */
+/** `type` determines the shape of `data`. New types may be added. */
 export type Event = AttestationCreatedEvent | ClaimProvenanceUpdatedEvent | ClaimEscalatedEvent | CaseStatusChangedEvent | ScreeningCompletedEvent | TraceJobCompletedEvent | TraceCanaryTrippedEvent | TraceDiffCompletedEvent | TraceDisclosureRequestedEvent | TraceDisclosureGrantedEvent | ApprovalRequestedEvent | ApprovalResolvedEvent | IntentRevokedEvent | PingEvent
 
 export interface EventConsumer {
@@ -2344,15 +2376,15 @@ export interface EventConsumer {
   position: number
   /** The position of the newest event. */
   latest: number
-  /** Events that are there and after its position. */
+  /** Number of stored events after the position. */
   lag: number
-  /** Events after its position that were deleted after 30 days. */
+  /** Number of events after the position that were deleted after 30 days. */
   missed: number
   oldestUnreadCreatedAt: string | null
   createdAt: string
-  /** When its position was last reported. */
+  /** When the position was last reported. */
   acknowledgedAt: string | null
-  /** Counts the reports of its position. It is in the `ETag`. */
+  /** Counts the reports of its position. The `ETag` has it. */
   version: number
 }
 
@@ -2386,7 +2418,7 @@ export interface EventPull {
   data: Event[]
   /** Whether there are further events after these. */
   hasMore: boolean
-  /** The position after which it read: `expected_position` of its report. */
+  /** Position after which the events were read: send it as `expected_position` of the report. */
   after: number
   /** `after` of the next request. */
   nextAfter: number
@@ -2401,9 +2433,9 @@ export type EventType = 'attestation.created' | 'claim.provenance_updated' | 'cl
 export interface EventTypeEntry {
   type: Open<EventType>
   summary: string
-  /** Accounts that use any of these get the event. Empty: every account. */
+  /** Accounts that use any of these products get the event. Empty: every account. */
   products: Open<Product>[]
-  /** false: this version of the service sends none, and you may subscribe to it already. */
+  /** false: this version of the service does not send the type yet; you may already subscribe to it. */
   isSent: boolean
   /** JSON Schema (2020-12) of `data`. Members may be added to it. */
   dataSchema: JsonSchema | null
@@ -2438,7 +2470,7 @@ export interface EvidencePacket {
   devices: PacketDevice[]
   cases: PacketCase[]
   timeline: { /** Oldest first. */
-  moments: ({ at: string; kind: string; /** The id that it is about. */
+  moments: ({ at: string; kind: string; /** Id of the subject. */
   subject: string; detail: Record<string, unknown> })[]; /** Earlier events that did not fit. */
   omitted: number }
   /** The record keys of the environment, to verify offline what is signed here. */
@@ -2476,11 +2508,11 @@ export interface ExportProgress {
 
 export interface ExternalGraph {
   source: Open<'neuronpedia'>
-  /** As that service calls it. */
+  /** Model name at that service. */
   model: string
-  /** It is of a replacement model, and no attribution of this service. */
+  /** false: the graph is of a replacement model, and no attribution of this service. */
   exact: false
-  /** As it came, in the schema of Neuronpedia’s graphs. */
+  /** Graph as received, in the schema of Neuronpedia’s graphs. */
   graph: Record<string, unknown>
 }
 
@@ -2492,9 +2524,9 @@ export interface Factor {
 }
 
 export interface FactorAnalytics {
-  /** The beginning of the period that was read. */
+  /** Start of the period that was read. */
   from: string
-  /** The end of the period that was read, exclusive. */
+  /** End of the period that was read, exclusive. */
   to: string
   /** All cases that ended in the period. */
   cases: CaseOutcomeCounts
@@ -2516,21 +2548,21 @@ export interface FactorEvidence {
 
 export interface FactorOutcomes {
   code: Open<FactorCode> | Open<AdvisoryCode>
-  /** null: an advisory code, which never counts. */
+  /** Points of the code; null: an advisory code, which never counts. */
   points: number | null
-  /** The ended cases whose claim has the code. */
+  /** Number of ended cases whose claim has the code. */
   cases: CaseOutcomeCounts
 }
 
 export interface FieldError {
-  /** RFC 6901 into the body, `?name` of the query, or the name of a header. */
+  /** RFC 6901 pointer into the body, `?name` of the query, or the name of a header. */
   pointer: string
   code: Open<FieldErrorCode>
-  /** For people: it may change. */
+  /** Text for people; it may change. */
   detail: string
 }
 
-/** Stable, for programs. */
+/** Stable name for programs. */
 export type FieldErrorCode = 'account_key_required' | 'account_not_empty' | 'account_stopped' | 'account_suspended' | 'address_elsewhere' | 'address_not_public' | 'agent_held_by_lock' | 'agent_session_ended' | 'agent_session_revoked' | 'agent_suspended' | 'api_key_expired' | 'api_key_revoked' | 'app_environment' | 'app_unknown' | 'approval_already_decided' | 'approver_not_eligible' | 'assignee_required' | 'authentication_required' | 'backend_capability_missing' | 'backup_eligibility_changed' | 'bad_signature' | 'being_erased' | 'beta_access_required' | 'boot_not_verified' | 'canary_tripped' | 'cap_reached' | 'case_already_open' | 'case_open' | 'chain_broken' | 'chain_too_short' | 'challenge_expired' | 'challenge_mismatch' | 'challenge_unknown' | 'challenge_used' | 'chunk_differs' | 'claim_erased' | 'confirmation_required' | 'conflict' | 'conflicting' | 'conflicting_keys' | 'consumer_moved' | 'content_type_mismatch' | 'counter_not_zero' | 'counter_went_back' | 'cross_origin' | 'csrf_token_invalid' | 'device_revoked' | 'device_unlocked' | 'digest_mismatch' | 'domain_elsewhere' | 'duplicate' | 'duplicate_key' | 'duplicate_line' | 'empty_body' | 'ends_with_answer' | 'environment_mismatch' | 'events_expired' | 'expired' | 'extension_elsewhere' | 'extension_malformed' | 'extension_missing' | 'external_id_reused' | 'external_id_used' | 'fewer_operations' | 'fragment_not_allowed' | 'host_not_allowed' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'in_future' | 'in_the_past' | 'input_refused' | 'insufficient_role' | 'insufficient_scope' | 'internal_error' | 'invalid_amount' | 'invalid_api_key' | 'invalid_base64' | 'invalid_character' | 'invalid_code' | 'invalid_condition' | 'invalid_currency' | 'invalid_cursor' | 'invalid_digest' | 'invalid_encoding' | 'invalid_format' | 'invalid_id' | 'invalid_json' | 'invalid_key' | 'invalid_link' | 'invalid_pattern' | 'invalid_pointer' | 'invalid_request' | 'invalid_signature' | 'invalid_state_transition' | 'invalid_type' | 'invalid_utf8' | 'invalid_value' | 'ip_not_allowed' | 'is_a_ca' | 'issuer_level_differs' | 'issuer_mismatch' | 'issuer_name_differs' | 'issuer_not_ca' | 'key_id_mismatch' | 'key_mismatch' | 'key_not_generated' | 'key_read_only' | 'key_usage' | 'last_admin_key' | 'last_owner' | 'leave_first' | 'levels_differ' | 'limit_reached' | 'lone_surrogate' | 'lower_rate' | 'malformed' | 'many_tenants' | 'matches_nothing' | 'method_not_allowed' | 'mismatch' | 'ml_dsa_key' | 'monthly_cap_exceeded' | 'name_mismatch' | 'no_chunks' | 'nonce_mismatch' | 'nonce_used' | 'not_a_ca' | 'not_a_certificate' | 'not_a_url' | 'not_allowed' | 'not_alone' | 'not_an_occurrence' | 'not_found' | 'not_lower' | 'not_multiple_of' | 'not_ready' | 'not_supported' | 'not_yet_valid' | 'note_required' | 'number_out_of_range' | 'other_agent' | 'other_subject' | 'other_users' | 'out_of_range' | 'owner_only' | 'path_length' | 'payload_too_large' | 'pkce_unsupported' | 'plan_required' | 'port_not_allowed' | 'precondition_failed' | 'precondition_required' | 'private_key' | 'provenance_not_verified' | 'provider_unavailable' | 'range_not_satisfiable' | 'range_too_large' | 'rate_limited' | 'reason_not_allowed' | 'refused_address' | 'remote_media_refused' | 'request_timeout' | 'required' | 'revocation_unknown' | 'revoked' | 'risk_not_flagged' | 'role_limit' | 'role_not_allowed' | 'root_missing' | 'root_of_trust_missing' | 'root_unknown' | 'scheme_not_allowed' | 'second_adjuster_required' | 'service_unavailable' | 'session_canary_locked' | 'session_expired' | 'session_required' | 'shorter_retention' | 'signature_not_invalid' | 'signing_unsupported' | 'software_only' | 'sso_login_refused' | 'sso_required' | 'stale' | 'still_arriving' | 'text_not_kept' | 'too_deep' | 'too_few' | 'too_large' | 'too_long' | 'too_many' | 'too_many_pixels' | 'too_many_values' | 'too_short' | 'transition_not_allowed' | 'unexpected' | 'unknown' | 'unknown_ca' | 'unknown_challenge' | 'unknown_event_type' | 'unknown_field' | 'unknown_node' | 'unknown_passkey' | 'unknown_policy_field' | 'unknown_timezone' | 'unreadable_media' | 'unsupported' | 'unsupported_attestation' | 'unsupported_key' | 'unsupported_media_type' | 'used' | 'user_not_present' | 'user_not_verified' | 'userinfo_not_allowed' | 'weak_key' | 'wider' | 'wrong_challenge' | 'wrong_media_type' | 'wrong_origin' | 'wrong_rp_id' | 'wrong_type'
 
 export type FinishReason = 'stop' | 'length' | 'canary_tripped' | 'tool_calls' | 'refusal' | 'content_filter'
@@ -2538,7 +2570,7 @@ export type FinishReason = 'stop' | 'length' | 'canary_tripped' | 'tool_calls' |
 export type Flag = 'true' | 'false'
 
 export interface FullDelivery extends DeliveryLine {
-  /** The exact text that is signed and sent; null when the event has gone. */
+  /** The exact text that is signed and sent; null when the event is deleted. */
   body: string | null
 }
 
@@ -2569,7 +2601,7 @@ export type GrantableScope = 'verify' | 'attest' | 'escalate' | 'admin' | 'inten
 
 export interface Hardware {
   format: Open<EvidenceFormat>
-  /** What the evidence proves; hardware_tier takes the list of revoked keys into account too. */
+  /** Tier that the evidence proves; hardware_tier also takes the list of revoked keys into account. */
   provenTier: Open<HardwareTier>
   /** Empty when the evidence proved the tier. */
   reasons: HardwareReason[]
@@ -2581,7 +2613,7 @@ export interface Hardware {
 
 export interface HardwareVerbatim {
   format: Open<EvidenceFormat>
-  /** What the evidence proves; hardware_tier takes the list of revoked keys into account too. */
+  /** Tier that the evidence proves; hardware_tier also takes the list of revoked keys into account. */
   proven_tier: Open<HardwareTier>
   /** Empty when the evidence proved the tier. */
   reasons: HardwareReason[]
@@ -2600,21 +2632,21 @@ export interface HardwareReason {
 
 export type HardwareReasonCode = 'malformed' | 'ml_dsa_key' | 'chain_too_short' | 'chain_broken' | 'issuer_name_differs' | 'issuer_not_ca' | 'root_missing' | 'root_unknown' | 'not_yet_valid' | 'expired' | 'extension_missing' | 'extension_elsewhere' | 'extension_malformed' | 'nonce_mismatch' | 'key_id_mismatch' | 'counter_not_zero' | 'key_mismatch' | 'challenge_mismatch' | 'challenge_unknown' | 'challenge_expired' | 'challenge_used' | 'app_unknown' | 'app_environment' | 'levels_differ' | 'issuer_level_differs' | 'software_only' | 'key_not_generated' | 'root_of_trust_missing' | 'device_unlocked' | 'boot_not_verified' | 'revoked' | 'revocation_unknown'
 
-/** By the vendor’s list as last fetched. */
+/** Revocation by the vendor’s list as last fetched. */
 export interface HardwareRevocation {
   status: Open<HardwareRevocationStatus>
   listFetchedAt: string | null
   serial: string | null
-  /** The word of the vendor’s list. */
+  /** Status in the vendor’s list. */
   listedAs: string | null
 }
 
-/** By the vendor’s list as last fetched. */
+/** Revocation by the vendor’s list as last fetched. */
 export interface HardwareRevocationVerbatim {
   status: Open<HardwareRevocationStatus>
   list_fetched_at: string | null
   serial: string | null
-  /** The word of the vendor’s list. */
+  /** Status in the vendor’s list. */
   listed_as: string | null
 }
 
@@ -2632,22 +2664,22 @@ export interface Inference {
   traceId: string
   model: string
   modelVersionId: string
-  /** null: withheld, by `finish_reason`. */
+  /** Completion; null: withheld, see `finish_reason`. */
   completion: string | null
   /** Calls of tools that a model elsewhere made; `completion_hash` covers them. Absent where there are none. */
   toolCalls?: ModelToolCall[]
   /** canary_tripped: the completion is withheld. tool_calls, refusal, content_filter: how a model elsewhere ended. */
   finishReason: Open<FinishReason>
   usage: TokenUsage
-  /** null: the model has no probes. `tripped_families` by the thresholds that count. */
+  /** Canary readings; null: the model has no probes. `tripped_families` follows the current thresholds. */
   canary: Canary | null
-  /** Tripped too, and not counted: their probes are experimental. `allow_experimental` counts them. */
+  /** Families that tripped and do not count, because their probes are experimental. `allow_experimental` counts them. */
   uncountedFamilies: string[]
-  /** Of the kill switch for this agent. */
+  /** Mode of the kill switch for this agent. */
   mode: Open<KillSwitchMode>
-  /** The lock in force. */
+  /** Id of the lock in force. */
   lockId: string | null
-  /** The entry of the decision ledger. */
+  /** Id of the entry in the decision ledger. */
   decisionId: string
 }
 
@@ -2675,7 +2707,7 @@ export interface Intent {
   createdAt: string
   expiresAt: string
   executedAt: string | null
-  /** As the executing caller reported it. */
+  /** Outcome that the executing caller reported. */
   outcome: Open<IntentOutcome> | null
   outcomeAt: string | null
   revocationId: string | null
@@ -2698,7 +2730,7 @@ export interface IntentBindings {
   scheduleId: string | null
   /** A person confirmed exactly this action with a passkey. */
   biometric: boolean
-  /** As the request asked for. */
+  /** Value in the request. */
   singleUse: boolean
   audience: string | null
   policyVersion: number
@@ -2732,14 +2764,17 @@ export interface IntentRevokedData {
 }
 
 export interface IntentRevokedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'intent.revoked'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: IntentRevokedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -2763,18 +2798,19 @@ export interface IntentStop {
   resumedAt: string | null
 }
 
-/** revoked: also after its exp; expired: also where its approval has ended, or was given too long ago. */
+/**
+ * revoked: stays so after `exp`. expired: also when the approval has ended without permission, or was given too long
+ * ago.
+ */
 export type IntentTokenStatus = 'active' | 'revoked' | 'expired'
 
 export interface InterveneInTraceRequest {
   edits: NeuronEdit[]
   /** The position whose logits are compared. Default: `{"position":0}`. */
   target?: InterventionTarget | undefined
-  /** So many before and so many after. Default: `5`. */
+  /** Number of the likeliest tokens to compare, before and after. Default: `5`. */
   topTokens?: number | undefined
-  /**
-   * The input of the inference again: required where the trace keeps hashes alone, compared with `prompt_hash` always.
-   */
+  /** Input of the inference: required where the trace keeps only hashes, and always compared with `prompt_hash`. */
   input?: RepeatedPrompt | undefined
 }
 
@@ -2782,12 +2818,15 @@ export interface Intervention {
   traceId: string
   tokens: ChangedToken[]
   edits: EditedNeuron[]
-  /** Whose arithmetic it is, where an accelerator computed it. */
+  /** Runtime of the accelerator that computed the result, if one did. */
   runtime?: string
 }
 
 export interface InterventionTarget {
-  /** Of the explained token in the completion: 0 is its first; its length is the token after it. Default: `0`. */
+  /**
+   * Position of the explained token in the completion: 0 is the first token; the length of the completion is the token
+   * after it. Default: `0`.
+   */
   position?: number | undefined
 }
 
@@ -2796,14 +2835,14 @@ export interface Invite {
   email: string
   role: Open<Role>
   status: Open<InviteStatus>
-  /** Sent its newest mail. */
+  /** User or key that sent the newest mail. */
   invitedBy: Actor
   createdAt: string
-  /** When its newest mail was requested. */
+  /** When the newest mail was requested. */
   sentAt: string
   expiresAt: string
   acceptedAt: string | null
-  /** Whom accepting made a member. */
+  /** User that became a member by accepting. */
   userId: string | null
   revokedAt: string | null
 }
@@ -2855,22 +2894,22 @@ export interface JudgedStanding {
   provenanceStatus: Open<ProvenanceStatus>
 }
 
-/** The key was revoked, because others may have had it. */
+/** The key was revoked, because other parties may have had it. */
 export interface KeyRevocation {
   revokedAt: string
-  /** Signatures from this time on may be those of another holder of the key. */
+  /** Another holder of the key may have made signatures from this time on. */
   doubtedSince: string
 }
 
-/** The key was revoked, because others may have had it. */
+/** The key was revoked, because other parties may have had it. */
 export interface KeyRevocationVerbatim {
   revoked_at: string
-  /** Signatures from this time on may be those of another holder of the key. */
+  /** Another holder of the key may have made signatures from this time on. */
   doubted_since: string
 }
 
 export interface KillSwitch {
-  /** 0: the defaults, before anything was set. */
+  /** Version; 0: the defaults, before a change. */
   version: number
   /** SHA-256 of the canonical JSON (RFC 8785) of the document, hex. */
   digest: string
@@ -2887,19 +2926,22 @@ export interface KillSwitchAgents {
 
 export interface KillSwitchDocument {
   /**
-   * off: readings are not judged. monitor: they are judged, and nothing is refused. block: a trip, an old reading and a
-   * missing one are refused. block_and_lock: a trip also locks the session.
+   * off: readings are not judged. monitor: readings are judged, and no request is refused. block: a trip, an old reading
+   * and a missing reading are refused. block_and_lock: a trip also locks the session.
    */
   mode: Open<KillSwitchMode>
   /** An older reading does not count. Default: `300`. */
   max_age_s?: number
-  /** Thresholds in place of those of the readings. A family that is not enabled does not count. Default: `[]`. */
+  /** Thresholds that replace the thresholds of readings. A family that is not enabled does not count. Default: `[]`. */
   families?: KillSwitchFamily[]
-  /** Without `agents`: all agents. Requests that name no agent are always included. Default: `{}`. */
+  /**
+   * Agents that the kill switch applies to; all agents when `agents` is absent. Requests that name no agent are always
+   * included.
+   */
   apply_to?: KillSwitchAgents
-  /** Under `block` and `block_and_lock`, count probes too whose card has the status `experimental`. Default: `false`. */
+  /** Under `block` and `block_and_lock`, probes with the status `experimental` count too. Default: `false`. */
   allow_experimental?: boolean
-  /** What a reading has to be before it may allow. Default: `{"models":[],"max_tokens":64}`. */
+  /** Conditions for a reading that may allow. Default: `{"models":[],"max_tokens":64}`. */
   reading?: KillSwitchReading
 }
 
@@ -2915,35 +2957,38 @@ export type KillSwitchMode = 'off' | 'monitor' | 'block' | 'block_and_lock'
 export interface KillSwitchPreview {
   from: string
   to: string
-  /** false: there were more than 5,000 checks or inferences. Those before `from` are left out. */
+  /** false: there were more than 5,000 checks or inferences, and the ones before `from` are left out. */
   complete: boolean
-  /** What was re-evaluated by this document. */
+  /** Checks and inferences that were re-evaluated by this document. */
   looked: PreviewedRequests
-  /** Of them, checks that would have been refused and inferences that would have been withheld. */
+  /** Checks that would have been refused, and inferences that would have been withheld. */
   refused: PreviewedRequests
   reasons: PreviewedReason[]
   /** Traces with a family that trips and counts. */
   trippedTraces: number
   /** Sessions and agents that would have been locked. */
   locks: number
-  /** Requests of those sessions and agents after the lock: refused as well until a person had cleared it. */
+  /** Requests of those sessions and agents after the lock, which would have been refused until a person cleared it. */
   heldByLocks: number
   families: PreviewedFamily[]
-  /** With a refusal; at most 100, those with most refusals first. */
+  /** Agents with a refusal, most refusals first; at most 100. */
   agents: PreviewedAgent[]
 }
 
 export interface KillSwitchReading {
-  /** Only readings of these may allow; the first reads inputs. None: the first of GET /v1/trace/models. Default: `[]`. */
+  /**
+   * Only readings of these models may allow; the first model reads inputs. Empty: the first of GET /v1/trace/models.
+   * Default: `[]`.
+   */
   models?: string[]
-  /** The length of an input’s completion. One that was cut off below it allows nothing. Default: `64`. */
+  /** Most tokens of an input’s completion. A completion that is cut off earlier allows nothing. Default: `64`. */
   max_tokens?: number
 }
 
 export interface KolmogorovSmirnov {
   statistic: number
   p: number
-  /** Adjusted for the number of families. */
+  /** p value adjusted for the number of families (Holm). */
   p_holm: number
   method: Open<KolmogorovSmirnovMethod>
 }
@@ -2953,37 +2998,37 @@ export type KolmogorovSmirnovMethod = 'exact' | 'asymptotic'
 export interface LastVerification {
   decisionId: string
   at: string
-  /** true: it only checked. */
+  /** true: the last verification only checked, without executing. */
   valid: boolean
   reason: string | null
 }
 
 export interface LedgerCheck {
-  /** Nothing was found in this part. */
+  /** true: this part has no findings. */
   valid: boolean
-  /** Leaves of the log. */
+  /** Number of leaves of the log. */
   size: number
   from: number
   to: number
   /** `from` of the next part; null after the last. */
   next: number | null
-  /** Checked leaves. */
+  /** Number of checked leaves. */
   leaves: number
-  /** Leaves whose entries went when their retention ended. */
+  /** Number of leaves whose entries were deleted at the end of their retention. */
   entriesGone: number
-  /** Checked checkpoints. */
+  /** Number of checked checkpoints. */
   checkpoints: number
   problems: LedgerProblem[]
   hasMoreProblems: boolean
 }
 
 export interface LedgerCheckpoint {
-  /** Leaves that it covers. */
+  /** Number of leaves that it covers. */
   size: number
   /** SHA-256, base64url without padding. */
   root: string
   at: string
-  /** Signed by a record key; `typ` is `ledger-checkpoint+jwt`. */
+  /** JWS by a record key; `typ` is `ledger-checkpoint+jwt`. */
   jws: string
 }
 
@@ -3004,7 +3049,7 @@ export interface LedgerCheckpointList {
 export interface LedgerConsistencyProof {
   from: LedgerTree
   to: LedgerTree
-  /** RFC 6962 2.1.2. */
+  /** Proof of RFC 6962 2.1.2. */
   proof: string[]
 }
 
@@ -3040,15 +3085,15 @@ export interface LedgerInclusionProof {
   decisionId: string
   /** SHA-256, base64url without padding. */
   entryHash: string
-  /** SHA-256 of 0x00 and the entry_hash. */
+  /** SHA-256 of 0x00 and `entry_hash`. */
   leafHash: string
   position: number
   size: number
   /** SHA-256, base64url without padding. */
   root: string
-  /** RFC 6962 2.1.1, from the neighbour of the leaf to the top. */
+  /** Proof of RFC 6962 2.1.1, from the neighbour of the leaf to the top. */
   proof: string[]
-  /** null: none has exactly this size. */
+  /** Checkpoint of exactly this size; null: there is none. */
   checkpoint: LedgerCheckpoint | null
 }
 
@@ -3087,15 +3132,15 @@ export type ListOrder = 'asc' | 'desc'
 
 export interface LowerPlanRequest {
   plan: Plan
-  /** Without it the answer says what the change brings. */
+  /** Confirms the change. When absent, the answer says what the change brings. */
   confirm?: boolean | undefined
 }
 
 export interface MagicLinkRequested {
   status: 'sent'
-  /** Only where LOGIN_ECHO is on. */
+  /** Present only where LOGIN_ECHO is on. */
   link?: string
-  /** Only where LOGIN_ECHO is on. */
+  /** Present only where LOGIN_ECHO is on. */
   token?: string
 }
 
@@ -3106,9 +3151,9 @@ export interface MakeExternalGraphRequest {
 export interface Mandate {
   mandateId: string
   parentId: string | null
-  /** Root first. */
+  /** Ancestors, root first. */
   ancestors: string[]
-  /** With its ancestors: the worst of them counts for all of their children. */
+  /** Status with the ancestors: the worst status of any ancestor applies to all descendants. */
   status: Open<MandateStatus>
   /** The mandate or the ancestor that has this status. */
   statusOf: string
@@ -3119,17 +3164,17 @@ export interface Mandate {
   constraints: MandateConstraints
   payloadPointers: MandatePayloadPointers
   budget: MandateBudget | null
-  /** What the budgets of the mandate and of all ancestors leave; null without any. */
+  /** Remainder of the budgets of the mandate and of all ancestors; null without any budget. */
   remaining: string | null
   notBefore: string | null
-  /** null: any. */
+  /** Payment instruments; null: any. */
   instruments: string[] | null
   expiresAt: string
   heartbeat: MandateHeartbeat | null
   revokedAt: string | null
   revokedBy: Actor | null
   revokedReason: string | null
-  /** Counts the changes of what can be changed by `PATCH`. It is in the `ETag`. */
+  /** Counts the changes made by `PATCH`. The `ETag` has it. */
   version: number
   createdBy: Actor
   createdAt: string
@@ -3143,15 +3188,15 @@ export interface MandateBudget {
   period: Open<BudgetPeriod>
   /** The calendar date, in the mandate's time zone, on which the current period began. */
   periodStart: string
-  /** On which the next one begins; null of a total. */
+  /** Date on which the next period begins; null for a total. */
   periodEnd: string | null
   /** A decimal number. */
   spent: string
   /** A decimal number. */
   remaining: string
-  /** Executions in one period; null: any number. */
+  /** Most executions in one period; null: any number. */
   maxCount: number | null
-  /** Executions in the current period, without those that were given back. */
+  /** Executions in the current period, except executions that were given back. */
   count: number
 }
 
@@ -3172,18 +3217,18 @@ export interface MandateDailySpend {
   mandateId: string
   from: string
   to: string
-  /** The oldest first, without those on which nothing was charged. */
+  /** Days with a charge, oldest first. */
   days: MandateSpendDay[]
 }
 
-/** With a reason of the mandate: which of its limits refuses. */
+/** Set with a reason of the mandate: the limit that refuses. */
 export interface MandateDetail {
   constraint: Open<MandateConstraintName>
-  /** What the mandate says. */
+  /** Limit in the mandate. */
   expected: unknown
-  /** What the action has; null: nothing, or nothing readable. */
+  /** Value in the action; null: absent or not readable. */
   actual: unknown
-  /** With `budget`: what is left of it. */
+  /** Set with `budget`: the remainder of the budget. */
   remaining?: string
   /** The level that refuses: the mandate or one of its ancestors. */
   mandateId: string
@@ -3193,9 +3238,9 @@ export interface MandateHeartbeat {
   intervalSeconds: number
   reactivationWindowSeconds: number
   lastCheckInAt: string
-  /** After it the mandate is suspended. */
+  /** Deadline of the next check-in; after it the mandate is suspended. */
   nextCheckInBy: string
-  /** After it no check-in makes it active again. */
+  /** Deadline of the last possible check-in; after it the mandate stays lapsed. */
   lapsesAt: string
 }
 
@@ -3219,29 +3264,29 @@ export interface MandatePayloadPointers {
 
 export interface MandateSpend {
   mandateId: string
-  /** Of the budget; null where the mandate has none. */
+  /** Start of the budget’s period; null where the mandate has no budget. */
   periodStart: string | null
   currency: string | null
   executions: number
-  /** A decimal, exact. */
+  /** Exact decimal number. */
   charged: string
-  /** Given back, as the action failed or did not run. */
+  /** Amount given back because the action failed or did not run. */
   released: string
   /** `charged` less `released`. */
   spent: string
 }
 
 export interface MandateSpendDay {
-  /** In UTC. */
+  /** Day in UTC. */
   date: string
   currency: string
-  /** Without those that were given back. */
+  /** Number of executions, except executions that were given back. */
   executions: number
-  /** Charged for actions that succeeded, or whose outcome can not be reported any more. */
+  /** Amount charged for actions that succeeded, or whose outcome can not be reported any more. */
   committed: string
-  /** Charged for actions whose outcome was not reported yet. */
+  /** Amount charged for actions whose outcome was not reported yet. */
   reserved: string
-  /** Given back, as the action failed or did not run. */
+  /** Amount given back because the action failed or did not run. */
   released: string
 }
 
@@ -3258,19 +3303,19 @@ export interface MandateSpendList {
 export type MandateStatus = 'revoked' | 'expired' | 'lapsed' | 'suspended' | 'active'
 
 export interface MandateWindow {
-  /** ISO 8601: 1 is Monday. Every day when absent. */
+  /** Weekdays of ISO 8601: 1 is Monday. Every day when absent. */
   weekdays?: number[]
-  /** Inclusive. */
+  /** Start, inclusive. */
   from?: string
-  /** Exclusive, and after `from`. */
+  /** End, exclusive, and after `from`. */
   to?: string
 }
 
 export interface MaskRule {
   layers?: number[]
-  /** RE2, found anywhere in the label. */
+  /** RE2 pattern, which matches anywhere in the label. */
   labelPattern?: string
-  /** So many of the most influential neurons. */
+  /** Number of the most influential neurons to mask. */
   topInfluence?: number
 }
 
@@ -3300,9 +3345,9 @@ export type MediaContentType = 'image/jpeg' | 'image/png' | 'image/webp' | 'imag
 export interface MediaDetails extends Media {
   /** When the same bytes were last uploaded. */
   uploadedAt: string
-  /** The claims whose captures show it, newest first. */
+  /** Claims whose captures show the media, newest first. */
   claimIds: string[]
-  /** More than 100 claims show it. */
+  /** true: more than 100 claims show the media. */
   hasMoreClaims: boolean
 }
 
@@ -3321,12 +3366,12 @@ export interface MissingApprovals {
 
 export interface Model {
   model: string
-  /** Requests that name no model use it. */
+  /** true: requests that name no model use this model. */
   default: boolean
-  /** It comes with the service. */
+  /** true: the model comes with the service. */
   embedded: boolean
   backend: Open<ModelBackend>
-  /** false: its file can not be loaded. */
+  /** false: the file can not be loaded. */
   usable: boolean
   capabilities: ModelCapabilities
   version: ModelVersion | null
@@ -3337,13 +3382,13 @@ export type ModelBackend = 'embedded' | 'onnx' | 'neuronpedia' | 'openai_compati
 
 export interface ModelCapabilities {
   generate: boolean
-  /** The logit lens and other internals. */
+  /** true: the logit lens and other internals are available. */
   activations: boolean
   attribution: Open<AttributionCapability>
   /** none: `canary_set` is refused. */
   canary: Open<CanaryCapability>
   intervene: boolean
-  /** The same request gives the same tokens and readings. */
+  /** true: the same request gives the same tokens and readings. */
   deterministic: boolean
 }
 
@@ -3359,7 +3404,7 @@ export interface ModelList {
 
 export interface ModelToolCall {
   name: string
-  /** As the model made them. */
+  /** Arguments as the model wrote them. */
   arguments: string
 }
 
@@ -3369,25 +3414,25 @@ export interface ModelVersion {
   architecture: string
   layers: number
   width: number
-  /** Neurons of each layer. */
+  /** Number of neurons of each layer. */
   mlp: number
   vocabulary: number
-  /** The longest text, prompt and completion together. */
+  /** Longest text in tokens, prompt and completion together. */
   contextTokens: number
-  /** It takes `messages`; otherwise `prompt` only. */
+  /** true: the model takes `messages`; false: `prompt` only. */
   chat: boolean
 }
 
 export interface MonthUse {
-  /** In UTC, such as 2026-11. */
+  /** Month in UTC, such as 2026-11. */
   month: string
   /** The sandbox is not metered. */
   environment: 'live'
   /** When the next month begins. */
   resetsAt: string
-  /** Negative where more was given back than counted. */
+  /** Operations of the month; negative when more were given back than counted. */
   used: number
-  /** Of the current plan; null for a month that has ended. */
+  /** Cap of the current plan; null for a month that has ended. */
   cap: number | null
   isHardCap: boolean | null
   remaining: number | null
@@ -3395,15 +3440,15 @@ export interface MonthUse {
 }
 
 export interface NamedApprover {
-  /** Of a member who may decide. */
+  /** Address of a member who may decide. */
   email: string
 }
 
 export interface NarrowMandateRequest {
   agentId?: string | undefined
-  /** Members that are absent stay as they are. */
+  /** Members that are absent keep their values. */
   constraints?: RequestedMandateConstraints | undefined
-  /** `currency` and `period` are needed where the mandate has no budget yet. */
+  /** `currency` and `period` are required where the mandate has no budget yet. */
   budget?: RequestedBudgetChange | undefined
   notBefore?: string | undefined
   instruments?: string[] | undefined
@@ -3412,9 +3457,9 @@ export interface NarrowMandateRequest {
 }
 
 export interface NeuronEdit {
-  /** A neuron, as in a manifest: `layer_neuron_position`. */
+  /** Id of a neuron, as in a manifest: `layer_neuron_position`. */
   nodeId: string
-  /** 0 ablates it. Default: `0`. */
+  /** Factor of the activation; 0 ablates the neuron. Default: `0`. */
   factor?: number | undefined
 }
 
@@ -3425,7 +3470,7 @@ export interface NextTokenDivergence {
   undefined_because: string | null
 }
 
-/** What was seen beside the factors. */
+/** A further observation beside the factors. */
 export interface Observation {
   code: string
   evidence: FactorEvidence
@@ -3434,7 +3479,7 @@ export interface Observation {
 export interface OfferedPlan {
   plan: Open<Plan>
   limits: PlanLimits
-  /** Who can change to it: the owner, to a smaller plan; the operator of the service, to a larger one. */
+  /** Who can change to this plan: the owner to a smaller plan, the operator of the service to a larger plan. */
   change: Open<PlanChange>
 }
 
@@ -3464,11 +3509,11 @@ export interface OpenSession {
   sandboxOnly: boolean
   /** The session of this request. */
   current: boolean
-  /** From where it was signed in. */
+  /** Address of the sign-in. */
   ip: string | null
   userAgent: string | null
   createdAt: string
-  /** Exact to a minute. */
+  /** Time exact to a minute. */
   lastSeenAt: string
   expiresAt: string
 }
@@ -3485,7 +3530,7 @@ export interface OpenSessionList {
 
 export interface OperationUse {
   operation: Open<MeteredOperation>
-  /** Negative where more was given back than counted. */
+  /** Operations of the month; negative when more were given back than counted. */
   units: number
   days: UsageDay[]
 }
@@ -3504,34 +3549,34 @@ export interface Overview {
   stop: OverviewStop | null
   keys: OverviewKeys | null
   usage: OverviewUsage | null
-  /** The parts that are null, as the caller may not read what they count. */
+  /** Parts that are null, because the caller may not read their rows. */
   notReadable: Open<OverviewPart>[]
 }
 
 export interface OverviewAgents {
-  /** By a person or a key. */
+  /** Agents that a person or a key suspended. */
   suspended: CappedCount
   heldByLock: CappedCount
 }
 
 export interface OverviewApprovals {
-  /** For a user: what `GET /v1/approvals?awaiting=me` lists. For a key: pending. */
+  /** For a user: number of approvals that `GET /v1/approvals?awaiting=me` lists. For a key: pending approvals. */
   awaiting: CappedCount
 }
 
 export interface OverviewBatchWork {
-  /** Batches with a line that waits or is in work. It looks at the first thousand lines of both. */
+  /** Batches with a line that waits or runs, among the first thousand lines of each. */
   runningBatches: CappedCount
-  /** Jobs that ended without a result. They go on when they are retried. */
+  /** Jobs that ended without a result. A retry continues them. */
   failedJobs: CappedCount
 }
 
 export interface OverviewCases {
-  /** Open, without an assignee. */
+  /** Open cases without an assignee. */
   unassigned: CappedCount
-  /** Open, assigned to the caller. null: the caller is a key. */
+  /** Open cases of the caller; null: the caller is a key. */
   mine: CappedCount | null
-  /** Open, and past the due date. */
+  /** Open cases past their due date. */
   overdue: CappedCount
 }
 
@@ -3566,15 +3611,15 @@ export interface OverviewTraces {
 }
 
 export interface OverviewUsage {
-  /** The latest of this month; null: none yet. */
+  /** Latest notice of this month; null: none yet. */
   notice: Open<AccountNoticeKind> | null
 }
 
 export interface OverviewWebhooks {
-  /** Enabled, and deliveries wait as the last ones failed. */
+  /** Enabled endpoints whose deliveries wait because the last ones failed. */
   failingEndpoints: CappedCount
   disabledEndpoints: CappedCount
-  /** Deliveries that are not tried again by themselves. */
+  /** Deliveries that are not retried automatically. */
   failedDeliveries: CappedCount
 }
 
@@ -3593,32 +3638,32 @@ export interface PacketAttestation {
   status: Open<PacketAttestationStatus>
   accepted_at: string
   evaluated_at: string | null
-  /** When its media and positions were erased. */
+  /** When the media and positions were erased. */
   erased_at: string | null
   media: { media_id: string; /** SHA-256, lower-case hex. */
   sha256: string; size: number; content_type: string; width: number | null; height: number | null; is_erased: boolean }
-  /** As it was sent; after an erasure, what is left. */
+  /** Submission as sent; after an erasure, the remaining members. */
   submission: { media_type: string; claim?: unknown; bundle?: unknown; assertion?: string; signature?: { alg: string; value: string }; /** The capture session that the media were streamed to. */
   stream?: string }
-  /** base64url SHA-256 of the canonical bundle (RFC 8785), as the signed result has it. */
+  /** base64url SHA-256 of the canonical bundle (RFC 8785), as in the signed result. */
   bundle_sha256: string | null
   /** The key that checks the bundle’s signature. */
-  key: { source: Open<'certificate' | 'device'>; /** base64 of DER. */
+  key: { source: Open<'certificate' | 'device'>; /** Public key as base64 of DER. */
   spki: string } | null
-  certificates: { /** device: none was sent, these are enrolled. */
-  source: Open<'submission' | 'device' | 'none'>; chain: ({ /** base64 of DER. */
+  certificates: { /** device: no certificates were sent, and these are the enrolled ones. */
+  source: Open<'submission' | 'device' | 'none'>; chain: ({ /** Certificate as base64 of DER. */
   der: string; subject: string; issuer: string; serial: string; not_before: string; not_after: string; /** SHA-256, lower-case hex. */
   fingerprint: string })[] }
   /**
-   * From the position of the bundle to where the loss was: of the claim’s first-stated place and this submission’s own,
-   * the farther.
+   * Distance from the position of the bundle to the place of the loss. The claim’s first-stated place or the place of
+   * this submission counts, whichever is farther.
    */
   distance: { metres: number; accuracy_metres: number; mock: boolean } | null
-  result: { observations: Observation[]; provenance_status: string; risk_status: string; risk_score: number; hardware_tier: string; rules_version: string; factors: Factor[]; advisory_factors: AdvisoryFactor[]; result_jws: string; /** Of the key that signed `result_jws`. */
+  result: { observations: Observation[]; provenance_status: string; risk_status: string; risk_score: number; hardware_tier: string; rules_version: string; factors: Factor[]; advisory_factors: AdvisoryFactor[]; result_jws: string; /** Revocation of the key that signed `result_jws`. */
   signing_key_revoked?: KeyRevocationVerbatim } | null
-  /** Found after the result was signed: the same or a similar picture in other claims. */
+  /** Findings after the result was signed: the same or a similar picture in other claims. */
   found_later: Observation[]
-  /** Results that later ones replaced, oldest first: the five newest of them. */
+  /** The five newest results that later results replaced, oldest first. */
   earlier_results: ({ evaluated_at: string; replaced_at: string; risk_status: string; risk_score: number; provenance_status: string; result_jws: string; signing_key_revoked?: KeyRevocationVerbatim })[]
   failure: string | null
 }
@@ -3629,26 +3674,26 @@ export interface PacketCase {
   case_id: string
   claim_id: string
   status: Open<CaseStatus>
-  /** Of the last transition. */
+  /** Reason of the last transition. */
   reason_code: Open<CaseReason> | null
   /** The `user_id` of a member, or the label that an API key gave. */
   assignee: string | null
   priority: Open<CasePriority>
-  /** One more with each entry of the history. */
+  /** Grows by one with each entry of the history. */
   version: number
   created_at: string
   updated_at: string
   closed_at: string | null
-  /** The first who named suspected_fraud. */
+  /** First person who named suspected_fraud. */
   fraud_suspected_by: string | null
   /** Oldest first. */
   history: PacketCaseEntry[]
-  /** Entries before the first that is here. */
+  /** Number of earlier entries that are left out. */
   history_omitted: number
 }
 
 export interface PacketCaseEntry {
-  /** Of the case, which this entry made. */
+  /** Version of the case that this entry created. */
   version: number
   kind: Open<CaseEntryKind>
   at: string
@@ -3660,10 +3705,12 @@ export interface PacketCaseEntry {
   note_erased_at: string | null
   changes: CaseChange[]
   via: Open<PacketEntryVia>
-  /** With an API key as the caller stated it, with a session its user; null for the service itself. */
+  /**
+   * Who acted. With an API key, the name that the caller stated; with a session, its user; null for the service itself.
+   */
   actor: string | null
   api_key_id: string | null
-  /** There is a note; the key has no scope escalate. */
+  /** true: there is a note, which a key without the scope escalate does not see. */
   note_withheld: boolean
 }
 
@@ -3692,7 +3739,7 @@ export interface PacketDevice {
   certificate: CertificateVerbatim
   spki_sha256: string
   enrolled_at: string
-  /** When its certificate expires: from then on it counts as not enrolled. */
+  /** When the certificate expires. From then on the device counts as not enrolled. */
   expires_at: string
   revoked_at: string | null
   revoke_effective_at: string | null
@@ -3705,18 +3752,18 @@ export type PacketEntryVia = 'api_key' | 'session' | 'system'
 export interface Passkey {
   passkeyId: string
   name: string
-  /** base64url. */
+  /** Credential id in base64url. */
   credentialId: string
   algorithm: Open<PasskeyAlgorithm>
-  /** The model of the authenticator; zeros where it is not told. */
+  /** Model of the authenticator; zeros where it is unknown. */
   aaguid: string
-  /** As the browser told them: `internal`, `usb`, `hybrid`. */
+  /** Transports that the browser reported: `internal`, `usb`, `hybrid`. */
   transports: string[]
-  /** It may be copied to other devices of its owner. */
+  /** true: the passkey may be copied to other devices of its owner. */
   backupEligible: boolean
-  /** At its last use, or when it was registered. */
+  /** Whether the passkey was backed up at its last use, or when it was registered. */
   backedUp: boolean
-  /** Of the last use; 0 always where the authenticator does not count. */
+  /** Counter of the last use; always 0 where the authenticator does not count. */
   counter: number
   createdAt: string
   lastUsedAt: string | null
@@ -3725,7 +3772,7 @@ export interface Passkey {
 export type PasskeyAlgorithm = 'ES256' | 'EdDSA' | 'RS256'
 
 export interface PasskeyAssertion {
-  /** Of POST /v1/intent/challenges. */
+  /** Id of a challenge of POST /v1/intent/challenges. */
   challengeId: string
   response: PasskeyAssertionResponse
 }
@@ -3762,7 +3809,7 @@ export interface PasskeyChallenge {
   /** base64url of SHA-256 of the canonical JSON of action_hash, payload_hash, agent_session_id, device_id and a nonce. */
   challenge: string
   expiresAt: string
-  /** For PublicKeyCredential.parseRequestOptionsFromJSON, and then navigator.credentials.get. */
+  /** Options for PublicKeyCredential.parseRequestOptionsFromJSON, and then navigator.credentials.get. */
   options: PasskeyRequestOptions
 }
 
@@ -3800,7 +3847,7 @@ export interface PasskeyParameters {
 
 export interface PasskeyRegistration {
   expiresAt: string
-  /** For PublicKeyCredential.parseCreationOptionsFromJSON, and then navigator.credentials.create. */
+  /** Options for PublicKeyCredential.parseCreationOptionsFromJSON, and then navigator.credentials.create. */
   options: PasskeyCreationOptions
 }
 
@@ -3821,7 +3868,7 @@ export interface PasskeyRequestOptions {
   challenge: string
   rpId: string
   timeout: number
-  /** Empty: browsers offer the passkeys that they know. */
+  /** Allowed passkeys; empty: browsers offer the passkeys that they know. */
   allowCredentials: PasskeyDescriptor[]
   userVerification: 'required'
 }
@@ -3840,7 +3887,7 @@ export interface PemCertificate extends Certificate {
 
 export interface PendingDeliveries {
   count: number
-  /** false: there are more than `count`, and there may be older ones. */
+  /** false: there are more deliveries than `count`, and there may be older ones. */
   isExact: boolean
   oldestCreatedAt: string | null
 }
@@ -3852,14 +3899,17 @@ export interface PingData {
 }
 
 export interface PingEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'ping'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: PingData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -3872,64 +3922,70 @@ export interface PlanLimits {
   burst: number
   /** Metered operations of the live environment in a month (UTC). */
   monthlyOperations: number
-  /** Beyond them `monthly_cap_exceeded` is answered; otherwise there are notices only. */
+  /** true: requests beyond the number are refused with `monthly_cap_exceeded`; false: there are notices only. */
   isHardCap: boolean
   retentionDays: number
 }
 
 export interface Policy extends PolicyVersion {
   document: PolicyDocument
-  /** What `default_rules` come to, written as rules. */
+  /** The effect of `default_rules`, written as rules. */
   builtinRules: BuiltinPolicyRule[]
 }
 
 export interface PolicyAnalysis {
   findings: PolicyFinding[]
-  /** false: more than 500 findings, or too many rules of too many cases to compare all. */
+  /** false: there are more than 500 findings, or too many cases of rules to compare all. */
   complete: boolean
 }
 
 export interface PolicyApprovalRequirement {
   /** Default: `1`. */
   min_approvals?: number
-  /** Each of the approving people has one of these. Default: all three. */
+  /** Roles; each approving person has one of them. Default: all three. */
   roles?: Open<ApproverRole>[]
   /** Default: `3600`. */
   ttl_seconds?: number
-  /** Each of them signs the action with a passkey. Default: `false`. */
+  /** Each approving person signs the action with a passkey. Default: `false`. */
   require_passkey?: boolean
 }
 
 export interface PolicyApprovals {
   /**
-   * API keys decide no approvals, only people who are signed in; earlier votes of keys do not count. Default: true in
+   * Only signed-in people decide approvals, and API keys do not; earlier votes of keys do not count. Default: true in
    * live, false in sandbox.
    */
   require_human_session?: boolean
   /**
-   * Who asked for the action, and the owner of the agent, can not decide it. Default: true in an account with two or
-   * more members.
+   * The person who asked for the action, and the owner of the agent, can not decide it. Default: true in an account with
+   * two or more members.
    */
   separation_of_duties?: boolean
 }
 
 export interface PolicyCanaryRequirement {
   set: string
-  /** Default: every family of the set. */
+  /** Families to read. Default: every family of the set. */
   families?: string[]
   mode: Open<CanaryMode>
   max_age_s?: number
-  /** Only a traced inference of the agent itself satisfies it, and no `inference_input` that a model read. */
+  /** Only a traced inference of the agent itself satisfies the condition; an `inference_input` does not. */
   source?: 'inference'
 }
 
 export interface PolicyCondition {
-  /** A list: every condition holds. An object: every element of a list meets its condition. Empty: always. */
+  /**
+   * A list holds when every condition holds. An object holds when every element of a list meets its condition. An empty
+   * list always holds.
+   */
   all?: PolicyCondition[] | PolicyQuantifier
-  /** A list: a condition holds. An object: an element of a list meets its condition. Empty: never. */
+  /**
+   * A list holds when any condition holds. An object holds when any element of a list meets its condition. An empty list
+   * never holds.
+   */
   any?: PolicyCondition[] | PolicyQuantifier
   not?: PolicyCondition
-  /** What is compared, such as `context.transaction_amount`. A name that does not exist is refused. */
+  /** Field to compare, such as `context.transaction_amount`. A name that does not exist is refused. */
   field?: string
   op?: Open<PolicyOperator>
   value?: string | number | boolean | (string | number | boolean)[]
@@ -3940,7 +3996,10 @@ export interface PolicyCondition {
 export interface PolicyDefaultRules {
   /** `context.require_biometric` requires a token that is bound to a biometric. Default: `true`. */
   biometric_flag?: boolean
-  /** A transaction amount strictly above requires a hardware-attested device. null: none does. Default: `500`. */
+  /**
+   * A transaction amount strictly above this value requires a hardware-attested device. null: no amount does. Default:
+   * `500`.
+   */
   hardware_above?: number | string | null
 }
 
@@ -3952,7 +4011,7 @@ export interface PolicyDeviceFacts {
   enrolled?: boolean | undefined
 }
 
-/** Its digest covers the names of its members. A name that is not known here is refused. */
+/** The digest covers the names of the members. An unknown name is refused. */
 export interface PolicyDocument {
   /** Default: `default`. */
   name?: string
@@ -3961,7 +4020,7 @@ export interface PolicyDocument {
   approvals?: PolicyApprovals
   /**
    * Verify has to name the agent session, the device, the audience and the context evidence that the token is bound to:
-   * what is left out is answered as if it differed. Default: false.
+   * an absent binding is answered as if it differed. Default: false.
    */
   require_bindings?: boolean
   /** Default: `[]`. */
@@ -3975,16 +4034,16 @@ export interface PolicyFacts {
   action_description?: string | undefined
   action_payload?: Record<string, unknown> | undefined
   context?: Record<string, unknown> | undefined
-  /** The context that authorize was given, where verify has another. */
+  /** Context of authorize, where verify has another. */
   authorize_context?: Record<string, unknown> | undefined
   agent?: Record<string, unknown> | null | undefined
-  /** Default: a device that is not enrolled. */
+  /** Facts about the device. Default: a device that is not enrolled. */
   device?: PolicyDeviceFacts | undefined
   session?: Record<string, unknown> | undefined
   mandate?: Record<string, unknown> | null | undefined
   schedule?: Record<string, unknown> | null | undefined
   canary?: Record<string, unknown> | null | undefined
-  /** Default: now. */
+  /** Time of the decision. Default: now. */
   at?: string | undefined
   token?: PolicyTokenFacts | undefined
 }
@@ -4016,11 +4075,11 @@ export type PolicyNeedKind = 'webhook' | 'canary'
 export type PolicyOperator = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'not_in' | 'contains' | 'starts_with' | 'matches' | 'exists' | 'between'
 
 export interface PolicyQuantifier {
-  /** The list, such as `action_payload.items`. Any other value is an error. */
+  /** Field with the list, such as `action_payload.items`. A value of another type is an error. */
   in: string
-  /** What fields in `when` call an element: with `item` they are `item` itself and `item.sku`. */
+  /** Name of an element in the fields of `when`: with `item`, the fields are `item` itself and `item.sku`. */
   as: string
-  /** What the element must meet. Fields of the policy may stand here too. */
+  /** Condition that the element must meet. It may use fields of the policy too. */
   when: PolicyCondition
 }
 
@@ -4034,21 +4093,24 @@ export interface PolicyRefusal {
   canaryReadings?: unknown
 }
 
-/** default: a rule that `default_rules` come to. */
+/** default: a rule that follows from `default_rules`. */
 export type PolicyRefusalKind = 'default' | 'deny' | 'biometric' | 'hardware' | 'tier' | 'canary' | 'webhook' | 'approval'
 
 export interface PolicyReplay extends ReplayedDecisionList {
-  /** Decisions that this page has examined, oldest first. */
+  /** Number of decisions that this page has examined, oldest first. */
   looked: number
-  /** When the last of them was made. */
+  /** Time of the last examined decision. */
   lookedTo: string | null
-  /** All are in `data`. */
+  /** Number of decisions that would change: all are in `data`. */
   wouldChange: number
-  /** Refused before the policy was asked, or while the account was stopped. */
+  /** Decisions that were refused before the policy was evaluated, or while the account was stopped. */
   unaffected: number
-  /** The document needs an answer that was not asked for then, or no facts were recorded. */
+  /**
+   * Decisions without a result: the document needs an answer that was not requested at that time, or no facts were
+   * recorded.
+   */
   unknown: number
-  /** Decisions that each rule refused then, and refuses under the document that was sent. */
+  /** Decisions that each rule refused, and would refuse under the document in the request. */
   rules: ReplayedRule[]
 }
 
@@ -4059,31 +4121,31 @@ export interface PolicyRequirement {
   /** The device is hardware-attested: its tier is tee or higher. */
   hardware?: true
   min_tier?: Open<HardwareTier>
-  /** Without a reading `strict` refuses and `best_effort` does not. */
+  /** Requires a canary reading. Without a reading, `strict` refuses and `best_effort` does not. */
   canary?: PolicyCanaryRequirement
   webhook?: PolicyWebhookRequirement
-  /** That many people approve the action before it may run. */
+  /** Requires that people approve the action before it may run. */
   approval?: PolicyApprovalRequirement
 }
 
 export interface PolicyRule {
   id: string
   description?: string
-  /** Lower comes first. Default: `100`. */
+  /** Priority; the lower number comes first. Default: `100`. */
   priority?: number
   /** Default: `true`. */
   enabled?: boolean
-  /** Evaluated and reported, never deciding. Default: `false`. */
+  /** true: the rule is evaluated and reported, and never decides. Default: `false`. */
   shadow?: boolean
-  /** Default: always. */
+  /** Condition of the rule. Default: always. */
   when?: PolicyCondition
   /**
-   * For deny rules: a missing field counts for the match. Otherwise its comparison is false, and in a deny rule that of
-   * `ne` and `not_in` true.
+   * For deny rules: a missing field counts as a match. When absent, a comparison with a missing field is false; in a
+   * deny rule, `ne` and `not_in` are true.
    */
   on_missing?: Open<'match'>
   require: PolicyRequirement
-  /** Answered in place of the code of the requirement, as written. */
+  /** Reason that is answered in place of the code of the requirement. */
   reason?: string
 }
 
@@ -4093,7 +4155,7 @@ export interface PolicyRuleResult {
   matched: boolean
   met: boolean
   shadow: boolean
-  /** The condition met a value of the wrong type, or names no field: matched and unmet. */
+  /** The condition met a value of the wrong type, or names no field: the rule counts as matched and unmet. */
   error?: string
   note?: string
 }
@@ -4104,7 +4166,7 @@ export interface PolicyRuleResultVerbatim {
   matched: boolean
   met: boolean
   shadow: boolean
-  /** The condition met a value of the wrong type, or names no field: matched and unmet. */
+  /** The condition met a value of the wrong type, or names no field: the rule counts as matched and unmet. */
   error?: string
   note?: string
 }
@@ -4112,25 +4174,25 @@ export interface PolicyRuleResultVerbatim {
 export interface PolicyShadowReport extends ShadowRuleList {
   from: string
   to: string
-  /** Decisions that this page has examined, oldest first. */
+  /** Number of decisions that this page has examined, oldest first. */
   looked: number
-  /** When the last of them was made. */
+  /** Time of the last examined decision. */
   lookedTo: string | null
 }
 
 export interface PolicySimulation {
-  /** null: the document that was sent. */
+  /** Version of the policy; null: the document in the request. */
   policyVersion: number | null
   wouldBeValid: boolean
-  /** The first refusal; policy_webhook_pending where it waits for a webhook. */
+  /** Reason of the first refusal; policy_webhook_pending where the result waits for a webhook. */
   reason: string | null
   matchedRuleId: string | null
-  /** In the published order. */
+  /** Refusals in the published order. */
   refusals: PolicyRefusal[]
-  /** Of every enabled rule, by priority and id. */
+  /** Results of every enabled rule, by priority and id. */
   results: PolicyRuleResult[]
   shadow: PolicyRuleResult[]
-  /** What verify would ask before it answers. */
+  /** Questions that verify would ask before it answers. */
   needs: PolicyNeed[]
 }
 
@@ -4141,12 +4203,12 @@ export interface PolicyTokenFacts {
 export interface PolicyValidation {
   valid: boolean
   errors: FieldError[]
-  /** Deny rules of a valid document that a missing field turns off. analyze finds these and more. */
+  /** Deny rules of a valid document that a missing field turns off. `analyze` finds these and more. */
   findings: PolicyFinding[]
 }
 
 export interface PolicyVersion {
-  /** 0: the defaults, before anything was set. */
+  /** Version; 0: the defaults, before a change. */
   version: number
   /** SHA-256 of the canonical JSON (RFC 8785) of the document, hex. */
   digest: string
@@ -4160,7 +4222,7 @@ export interface PolicyVersion {
 
 export interface PolicyVersionSummary extends PolicyVersion {
   name: string
-  /** How many. */
+  /** Number of rules. */
   rules: number
 }
 
@@ -4183,10 +4245,10 @@ export interface PolicyWebhookRequirement {
 }
 
 export interface PolicyWebhookSecret {
-  /** null: there is no secret yet, and webhook rules deny. */
+  /** Time of the last rotation; null: there is no secret yet, and webhook rules deny. */
   rotatedAt: string | null
   rotatedBy: Actor | null
-  /** Until when the secret before this one signs as well; null when there is none. */
+  /** When the previous secret stops signing; null when there is none. */
   previousExpiresAt: string | null
 }
 
@@ -4202,7 +4264,7 @@ export interface PreviewKillSwitchRequest {
 }
 
 export interface PreviewedAgent {
-  /** null: requests that named no agent. */
+  /** Agent; null: requests that named no agent. */
   agentId: string | null
   /** Checks that would have been refused, and inferences that would have been withheld. */
   refused: number
@@ -4216,7 +4278,7 @@ export interface PreviewedFamily {
   refused: number
   /** Sessions and agents that would have been locked. */
   locks: number
-  /** It tripped and does not count: its probe is experimental. */
+  /** true: the family tripped and does not count, because its probe is experimental. */
   uncounted: number
 }
 
@@ -4240,11 +4302,14 @@ export type ProvenanceStatus = 'verified' | 'attested_unverified' | 'unattested'
 
 export interface PutEventConsumerRequest {
   /**
-   * One that the consumer was given, such as `next_after`. When absent, a new consumer begins with the oldest event that
-   * is there.
+   * Position that the consumer received, such as `next_after`. When absent, a new consumer begins with the oldest stored
+   * event.
    */
   position?: number | undefined
-  /** `after` of the answer: 409 `consumer_moved` where another process has moved the consumer meanwhile. */
+  /**
+   * `after` of the answer that was processed. The report is 409 `consumer_moved` where another process has moved the
+   * consumer meanwhile.
+   */
   expectedPosition?: number | undefined
 }
 
@@ -4256,24 +4321,24 @@ export interface ReadPrompt {
   prompt: string
 }
 
-/** A text is the message of a user. The kill switch says which model reads it, and how far. */
+/** A text is the message of a user. The kill switch names the model that reads it, and how far. */
 export type ReadText = string | ReadPrompt | ReadConversation
 
 export type ReadingSource = 'server' | 'client'
 
 export interface ReasonCode {
-  /** It never changes its meaning. New ones are added. */
+  /** Code; it never changes its meaning. New codes are added. */
   code: string
   /**
-   * Where it appears. verify: the `reason` of a verification; clinician_order: an order of a clinician; factor: a risk
-   * factor, which adds points; advisory: a finding that never does; case: the reason of a case; finish_reason: of a
-   * completion; ledger: an entry of the decision ledger.
+   * Places where the code appears. verify: the `reason` of a verification; clinician_order: an order of a clinician;
+   * factor: a risk factor, which adds points; advisory: a finding that never does; case: the reason of a case;
+   * finish_reason: the end of a completion; ledger: an entry of the decision ledger.
    */
   places: Open<ReasonPlace>[]
   meaning: string
-  /** What a factor adds to the risk score; null: nothing. */
+  /** Points that a factor adds to the risk score; null: none. */
   points: number | null
-  /** What to do about it. */
+  /** What to do about the code. */
   remedy: string
 }
 
@@ -4289,18 +4354,18 @@ export interface ReasonCodeList {
 
 export type ReasonPlace = 'verify' | 'clinician_order' | 'factor' | 'advisory' | 'case' | 'finish_reason' | 'ledger'
 
-/** What verify answered then. */
+/** What verify answered at the time. */
 export interface RecordedPolicyAnswer {
   valid: boolean
   reason: string | null
 }
 
 export interface RecoverWebhookEndpointRequest {
-  /** What was made at or after this time. */
+  /** Start: deliveries or events created at or after this time. */
   from: string
   /**
-   * `failed`: deliveries whose attempts are spent. `missing`: events of the last 30 days that the endpoint never took,
-   * also those from before it was registered. Default: `failed`.
+   * `failed`: deliveries whose attempts all failed. `missing`: events of the last 30 days that the endpoint never
+   * accepted, including events from before it was registered. Default: `failed`.
    */
   which?: RecoveryKind | undefined
 }
@@ -4318,22 +4383,22 @@ export interface Reevaluation {
   deviceId?: string
   policyVersion?: number
   mediaSha256?: string
-  /** succeeded: every attestation that it affects was re-evaluated, or counts as failed. */
+  /** succeeded: every affected attestation was re-evaluated, or counts as failed. */
   status: Open<WorkStatus>
-  /** With `failed`: `attempts_exhausted`. The search ended, and an operator can start it again. */
+  /** Set with `failed`: `attempts_exhausted`. The search ended, and an operator can start it again. */
   failure: ReevaluationFailure | null
-  /** When all affected attestations were found; null while they are searched, and `touched` grows. */
+  /** When all affected attestations were found; null while the search runs and `touched` grows. */
   searchedAt: string | null
-  /** Attestations examined so far. */
+  /** Number of attestations examined so far. */
   looked: number
-  /** Those of them that are re-evaluated: the sum of the five below. */
+  /** Number of attestations that are re-evaluated: the sum of the following five. */
   touched: number
   pending: number
   changed: number
   unchanged: number
-  /** Neither the facts nor the media are stored any more. */
+  /** Attestations whose facts and media are no longer stored. */
   skipped: number
-  /** Not tried again automatically: an operator can redrive them. */
+  /** Attestations that are not retried automatically: an operator can redrive them. */
   failed: number
   createdAt: string
   finishedAt: string | null
@@ -4363,13 +4428,13 @@ export interface RefreshedLine {
 }
 
 export interface RegisterPasskeyRequest {
-  /** For its owner. */
+  /** Name for the owner. */
   name: string
   response: PasskeyRegistrationResponse
 }
 
 export interface RejectedLine {
-  /** From 1: lines of NDJSON as an editor counts them, blank ones too; elements of an array. */
+  /** Number from 1: a line of NDJSON as an editor counts it, blank lines included, or an element of an array. */
   line: number
   errors: FieldError[]
 }
@@ -4406,7 +4471,7 @@ export interface RejudgedClaimList {
 }
 
 export interface RenamePasskeyRequest {
-  /** For its owner. */
+  /** Name for the owner. */
   name: string
 }
 
@@ -4436,11 +4501,11 @@ export interface ReplaceScreeningSettingsRequest {
 }
 
 export interface ReplacedResult {
-  /** From 1, the first result. */
+  /** Number of the result; 1 is the first. */
   number: number
   evaluatedAt: string
   replacedAt: string
-  /** The re-evaluations that replaced it. */
+  /** Re-evaluations that replaced the result. */
   replacedFor: string[]
   riskStatus: Open<RiskStatus>
   riskScore: number
@@ -4449,7 +4514,7 @@ export interface ReplacedResult {
   rulesVersion: string
   policyVersion: number | null
   resultJws: string
-  /** Of the key that signed `result_jws`. */
+  /** Revocation of the key that signed `result_jws`. */
   signingKeyRevoked?: KeyRevocation
 }
 
@@ -4465,13 +4530,13 @@ export interface ReplacedResultList {
 
 export interface ReplayPolicyRequest {
   document: PolicyDocument
-  /** Decisions made at or after. */
+  /** Decisions made at or after this time. */
   from: string
-  /** Decisions made before. */
+  /** Decisions made before this time. */
   to: string
   /** Maximum number of changed decisions in the answer. Default: `100`. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
@@ -4508,9 +4573,9 @@ export interface ReportOutcomeRequest {
 }
 
 export interface RequestDisclosureRequest {
-  /** A code is mailed to it. */
+  /** Address; a code is mailed to it. */
   email: string
-  /** Why, for the people who decide: at least 10 visible characters. */
+  /** Purpose, for the people who decide: at least 10 visible characters. */
   purpose: string
 }
 
@@ -4519,41 +4584,41 @@ export interface RequestMagicLinkRequest {
 }
 
 export interface RequestedBudgetChange {
-  /** In major units: a number or a decimal string, above 0, with at most 4 decimals. */
+  /** Limit in major units: a number or a decimal string, above 0, with at most 4 decimals. */
   limit: number | string
   currency?: string | undefined
   period?: BudgetPeriod | undefined
-  /** Executions in one period. */
+  /** Most executions in one period. */
   maxCount?: number | undefined
 }
 
 export interface RequestedMandateBudget {
-  /** In major units: a number or a decimal string, above 0, with at most 4 decimals. */
+  /** Limit in major units: a number or a decimal string, above 0, with at most 4 decimals. */
   limit: number | string
   currency: string
   period: BudgetPeriod
-  /** Executions in one period. */
+  /** Most executions in one period. */
   maxCount?: number | undefined
 }
 
 export interface RequestedMandateConstraints {
-  /** Of one action. */
+  /** Least amount of one action. */
   minAmount?: number | string | undefined
-  /** Of one action. */
+  /** Greatest amount of one action. */
   maxAmount?: number | string | undefined
   currency?: string | undefined
   actionTypes?: string[] | undefined
   counterparties?: string[] | undefined
-  /** When actions may run, in the mandate's time zone. */
+  /** Times at which actions may run, in the mandate's time zone. */
   window?: MandateWindow | undefined
 }
 
 export interface RequestedMandateHeartbeat {
-  /** A check-in is missed 60 s after it. */
+  /** Interval of check-ins. A check-in is missed 60 s after the interval. */
   intervalSeconds: number
   /**
-   * How long after a missed check-in the next one makes the mandate active again. When absent: 86400 in a new heartbeat,
-   * and as it is in a change.
+   * Seconds after a missed check-in during which a check-in makes the mandate active again. When absent: 86400 in a new
+   * heartbeat, and as it is in a change.
    */
   reactivationWindowSeconds?: number | undefined
 }
@@ -4561,7 +4626,7 @@ export interface RequestedMandateHeartbeat {
 export interface RequestedScheduleAmount {
   /** `fixed`: exactly this amount. `max`: at most this amount. */
   type: ScheduleAmountType
-  /** In major units: a number or a decimal string, above 0, with at most 4 decimals. */
+  /** Limit in major units: a number or a decimal string, above 0, with at most 4 decimals. */
   value: number | string
   currency: string
 }
@@ -4590,7 +4655,7 @@ export interface Revocation {
   deviceId: string | null
   reason: string
   revokedBy: Actor
-  /** Unexpired tokens that ended with it. */
+  /** Number of unexpired tokens that the revocation ended. */
   tokensRevoked: number
   createdAt: string
   expiresAt: string | null
@@ -4608,21 +4673,21 @@ export interface RevocationList {
 
 export interface RevokeDeviceRequest {
   reason: string
-  /** Who revokes it, for its history. */
+  /** Who revokes the device, for its history. */
   actor?: string | undefined
-  /** From when on its captures are not trusted. Now when absent; may be in the past. */
+  /** Captures accepted from this time on are not trusted. Now when absent; the time may be in the past. */
   effectiveAt?: string | undefined
 }
 
 export interface RevokeIntentsRequest {
   scope: RevokedScope
-  /** Of a token. */
+  /** Id of the token. */
   jti?: string | undefined
   agentSessionId?: string | undefined
   deviceId?: string | undefined
-  /** For people: it is in the event, and in the ledger only sealed. */
+  /** Reason for people. The event has it; in the ledger it is sealed. */
   reason: string
-  /** Until when a session or device gets no new tokens. Never again when absent. */
+  /** A session or device gets no new tokens until this time; when absent, it never gets new tokens. */
   expiresAt?: string | undefined
 }
 
@@ -4650,7 +4715,7 @@ export interface RiskHistogram {
 }
 
 export interface RiskPolicy {
-  /** 0: the defaults, before anything was set. */
+  /** Version; 0: the defaults, before a change. */
   version: number
   /** SHA-256 of the canonical JSON (RFC 8785) of the document, hex. */
   digest: string
@@ -4662,26 +4727,29 @@ export interface RiskPolicy {
 }
 
 export interface RiskPolicyDocument {
-  /** A photo without a signed bundle is noted. */
+  /** true: a photo without a signed bundle is noted. */
   require_attestation: boolean
-  /** A capture that no biometric gated is noted. */
+  /** true: a capture that no biometric gated is noted. */
   require_biometric: boolean
-  /** A capture without a GPS fix is noted. */
+  /** true: a capture without a GPS fix is noted. */
   require_gps: boolean
-  /** A bundle without a nonce raises session_nonce_mismatch, as it always does for video. Default: `false`. */
+  /** true: a bundle without a nonce raises session_nonce_mismatch, as it always does for video. Default: `false`. */
   require_session_nonce?: boolean
-  /** From which score on a claim is for review, and from which on it has failed. */
+  /** Least score of a claim for review, and least score of a failed claim. */
   thresholds: RiskThresholds
-  /** How many metres a capture may be away from the loss, less its own accuracy. */
+  /** Metres that a capture may be away from the loss, less its own accuracy. */
   geofence_m: number
 }
 
 export interface RiskPolicyDryRun extends RejudgedClaimList {
-  /** Claims that this page has examined. */
+  /** Number of claims that this page has examined. */
   looked: number
-  /** Those of them that would change: all are in `data`. */
+  /** Number of claims that would change: all are in `data`. */
   wouldChange: number
-  /** Those of them that can’t be told without judging them again: judged by older rules, or very many captures. */
+  /**
+   * Number of claims without a result, because they need a new evaluation: older rules judged them, or they have very
+   * many captures.
+   */
   unknown: number
 }
 
@@ -4732,7 +4800,7 @@ export interface RotateApiKeyRequest {
 }
 
 export interface RotatePolicyWebhookSecretRequest {
-  /** For how long the secret before signs as well. Default: a day. */
+  /** Seconds during which the previous secret signs as well. Default: a day. */
   graceSeconds?: number | undefined
 }
 
@@ -4759,24 +4827,24 @@ export interface Schedule {
   windowSeconds: number
   occurrences: number
   consumeMissed: boolean
-  /** Occurrences that are used; with `consume_missed` those that were missed too. */
+  /** Number of used occurrences; with `consume_missed`, missed occurrences are included. */
   used: number
   remaining: number
-  /** Its window may have closed. null: the first has not begun. */
+  /** Current cycle, whose window may have closed; null: the first cycle has not begun. */
   currentCycle: CurrentScheduleCycle | null
-  /** The first that can be executed, now or later, unless the schedule stays paused. null: none. */
+  /** First cycle that can be executed, now or later, unless the schedule stays paused; null: none. */
   nextCycle: ScheduleCycle | null
   lastExecution: ScheduleExecution | null
   createdBy: Actor
   createdAt: string
-  /** Who paused, resumed or cancelled it last. */
+  /** Who last paused, resumed or cancelled the schedule. */
   statusChangedBy: Actor | null
   statusChangedAt: string | null
 }
 
 export interface ScheduleAmount {
   type: Open<ScheduleAmountType>
-  /** Decimal. */
+  /** Decimal amount. */
   value: string
   currency: string
 }
@@ -4784,10 +4852,10 @@ export interface ScheduleAmount {
 export type ScheduleAmountType = 'fixed' | 'max'
 
 export interface ScheduleCycle {
-  /** 1 is the first. */
+  /** Number of the cycle; 1 is the first. */
   cycle: number
   opensAt: string
-  /** It can be executed before this time. */
+  /** The cycle can be executed before this time. */
   closesAt: string
 }
 
@@ -4812,7 +4880,7 @@ export interface ScheduleList {
 export interface SchedulePreview {
   scheduleId: string
   status: Open<ScheduleStatus>
-  /** At most 24, and at most those that remain. */
+  /** Cycles: at most 24, and at most the remaining ones. */
   cycles: ScheduleCycle[]
 }
 
@@ -4856,28 +4924,28 @@ export interface ScreenMediaRequest {
 export interface Screening {
   screeningId: string
   status: Open<WorkStatus>
-  /** Why there is no score; null when there is one, or none yet. */
+  /** Why there is no score; null when there is a score, or the screening has not ended. */
   failure: ScreeningFailure | null
   claimId: string | null
   screeningBatchId: string | null
   batchLine: number | null
   mediaId: string
   mediaSha256: string
-  /** 0 to 1; null unless the detector said it. */
+  /** Score from 0 to 1; null when the detector gave none. */
   genaiScore: number | null
-  /** 0 to 1; null unless the detector said it. */
+  /** Score from 0 to 1; null when the detector gave none. */
   deepfakeScore: number | null
-  /** Of single generators, highest first. */
+  /** Scores of single generators, highest first. */
   models: GeneratorScore[]
   /** A score is at or above `review`; null without a score. */
   reviewRecommended: boolean | null
-  /** Advisory: they never count toward a risk score. */
+  /** Advisory factors, which never count toward a risk score. */
   factors: AdvisoryFactor[]
   /** What the file itself declares about how it was made; not a score. */
   observations: Observation[]
   /** The detector that was asked, and the thresholds of the account at that time. */
   detector: ScreeningDetector | null
-  /** The score is of an earlier screening of the same bytes. */
+  /** true: the score is from an earlier screening of the same bytes. */
   isCached: boolean
   createdAt: string
   completedAt: string | null
@@ -4918,14 +4986,17 @@ export interface ScreeningCompletedData {
 }
 
 export interface ScreeningCompletedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'screening.completed'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: ScreeningCompletedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -4959,7 +5030,7 @@ export interface ScreeningList {
 }
 
 export interface ScreeningSettings {
-  /** 0: the defaults, before anything was set. */
+  /** Version; 0: the defaults, before a change. */
   version: number
   /** SHA-256 of the canonical JSON (RFC 8785) of the document, hex. */
   digest: string
@@ -4975,9 +5046,9 @@ export interface ScreeningSettingsDocument {
 }
 
 export interface ScreeningSettingsThreshold {
-  /** From this score on a look is recommended. */
+  /** A score of at least this value recommends a review. */
   review: number
-  /** From this score on it is an advisory factor. */
+  /** A score of at least this value is an advisory factor. */
   likely: number
 }
 
@@ -4999,16 +5070,16 @@ export interface ScreeningThresholds {
 export interface SearchResult {
   type: Open<SearchResultType>
   id: string
-  /** What people read: a reference, a name, an address, or the id. */
+  /** Title for people: a reference, a name, an address, or the id. */
   title: string
 }
 
 export type SearchResultType = 'claim' | 'case' | 'attestation' | 'batch' | 'capture_session' | 'screening' | 'device' | 'root_ca' | 'c2pa_anchor' | 'agent' | 'agent_session' | 'session_lock' | 'trace' | 'trace_job' | 'model_diff' | 'trace_share' | 'mandate' | 'schedule' | 'approval' | 'revocation' | 'decision' | 'webhook_endpoint' | 'webhook_delivery' | 'api_key' | 'user' | 'invite'
 
 export interface SearchResults {
-  /** At most five of each type. */
+  /** Results, at most five of each type. */
   data: SearchResult[]
-  /** Of a type there are more: type more of the text. */
+  /** Types with more results: search for a longer text. */
   truncated: boolean
 }
 
@@ -5031,15 +5102,15 @@ export interface Session {
   account: SessionAccount
   role: Open<Role>
   method: Open<SignInMethod>
-  /** What Service-Environment may name: only the sandbox when the link was shown and not mailed. */
+  /** Environments that Service-Environment may name: only the sandbox when the link was shown and not mailed. */
   environments: Open<Environment>[]
   permissions: SessionPermissions
-  /** For the header X-CSRF-Token of every request that changes something. */
+  /** Value of the header X-CSRF-Token for every request that changes something. */
   csrfToken: string
   createdAt: string
-  /** It ends then at the latest. */
+  /** Latest end of the session. */
   expiresAt: string
-  /** It ends after this long without a request. */
+  /** The session ends after this many seconds without a request. */
   idleTimeoutSeconds: number
 }
 
@@ -5053,18 +5124,18 @@ export interface SessionAccount {
 export interface SessionLock {
   lockId: string
   status: Open<SessionLockStatus>
-  /** null: the agent is locked, whatever the session. */
+  /** Locked agent session; null: the agent is locked, whatever the session. */
   agentSessionId: string | null
   /** The registered agent that the lock suspends. */
   agentId: string | null
-  /** The readings that tripped. */
+  /** Trace with the readings that tripped. */
   traceId: string | null
   trippedFamilies: string[]
   /** Which request found the trip. */
   source: Open<TripSource>
-  /** With `verify`: of the token. */
+  /** Id of the token; set with `verify`. */
   jti: string | null
-  /** With `verify`: the rule of the policy. */
+  /** Rule of the policy; set with `verify`. */
   matchedRuleId: string | null
   lockedAt: string
   clearedAt: string | null
@@ -5102,10 +5173,10 @@ export interface ShadowRule {
   matched: number
   wouldDeny: number
   wouldAllow: number
-  /** Its webhook or canary was not asked: shadow rules never are. */
+  /** Decisions without an answer of the rule’s webhook or canary: shadow rules never ask. */
   shadowWebhookUnevaluated: number
   errors: number
-  /** Valid decisions that the rule would have refused. */
+  /** Number of valid decisions that the rule would have refused. */
   divergent: number
   /** Some of those decisions. */
   examples: string[]
@@ -5129,9 +5200,9 @@ export interface ShareView {
   viewId: string
   shareId: string
   viewedAt: string
-  /** The address, truncated to /24 or /48. */
+  /** Address of the viewer, truncated to /24 or /48. */
   network: string
-  /** Of the granted person; null: with the token of the share. */
+  /** Request of the granted person; null: viewed with the token of the share. */
   requestId: string | null
   /** Whether the graph was shown. */
   graph: boolean
@@ -5152,7 +5223,7 @@ export interface ShareViewList {
 export interface SharedDisclosure {
   requestId: string
   expiresAt: string
-  /** Of what is disclosed, the nodes of the graph. */
+  /** Disclosed nodes of the graph. */
   nodeIds: string[]
 }
 
@@ -5160,12 +5231,12 @@ export interface SharedView {
   shareId: string
   expiresAt: string
   trace: TraceReadings
-  /** How many neurons are masked in this answer. */
+  /** Number of neurons that are masked in this answer. */
   maskedNodes: number
   disclosureMode: Open<DisclosureMode>
   /** false: the graph shows the last position of the text, and all before it as one node for each message. */
   revealsPrompt: boolean
-  /** With the token of a granted person. */
+  /** Set with the token of a granted person. */
   disclosure: SharedDisclosure | null
   /** The manifest of the job, masked: the schema of circuit-tracer and Neuronpedia. */
   graph: AttributionManifest | null
@@ -5193,13 +5264,13 @@ export interface SignedEvidencePacket {
 export interface SimulatePolicyRequest {
   /** Default: the stored policy. */
   document?: PolicyDocument | undefined
-  /** A stored version, in place of the current one. */
+  /** Stored version to evaluate, in place of the current one. */
   version?: number | undefined
-  /** What verify would have. Everything is optional. */
+  /** Facts that verify would have. All members are optional. */
   input: PolicyFacts
   /**
-   * By rule id: what the policy webhook and the canaries would answer, and what people have approved. A webhook without
-   * one is pending.
+   * Replies by rule id: what the policy webhook and the canaries would answer, and what people have approved. A webhook
+   * without a reply is pending.
    */
   answers?: SimulatedAnswers | undefined
 }
@@ -5209,7 +5280,7 @@ export interface SimulatedAnswers {
   webhooks?: Record<string, 'unavailable' | SimulatedWebhookAnswer> | undefined
   /** Default: `{}`. */
   canaries?: Record<string, 'unavailable' | SimulatedCanaryAnswer> | undefined
-  /** The rules whose approval is given. Default: `{}`. */
+  /** Rules whose approval is given. Default: `{}`. */
   approvals?: Record<string, 'covered'> | undefined
 }
 
@@ -5219,7 +5290,7 @@ export interface SimulatedCanaryAnswer {
   families?: string[] | undefined
   /** Default: ``. */
   set?: string | undefined
-  /** client: it can refuse, and satisfies no condition. Default: server. */
+  /** client: the reading can refuse, and satisfies no condition. Default: server. */
   source?: ReadingSource | undefined
 }
 
@@ -5245,7 +5316,7 @@ export interface SsoConfig {
   /** The first login with this issuer, client and domain. */
   testedAt: string | null
   enforceSso: boolean
-  /** Counts the changes of what can be changed by `PATCH`. It is in the `ETag`. */
+  /** Counts the changes made by `PATCH`. The `ETag` has it. */
   version: number
   changedAt: string
   changedBy: Actor
@@ -5260,24 +5331,24 @@ export interface SsoDomainRecord {
 export type SsoDomainStatus = 'pending' | 'verified'
 
 export interface Statement {
-  /** In UTC, such as 2026-11. */
+  /** Month in UTC, such as 2026-11. */
   month: string
   from: string
-  /** Exclusive. */
+  /** End, exclusive. */
   to: string
   /** A statement no longer changes one hour after its month has ended. */
   status: Open<StatementStatus>
   operations: StatementLine[]
-  /** Negative where more was given back than counted. */
+  /** Operations of the month; negative when more were given back than counted. */
   totalUnits: number
-  /** `none`: nothing is collected. */
+  /** `none`: no payment is collected. */
   paymentProcessor: string
   payment: StatementPayment | null
 }
 
 export interface StatementLine {
   operation: Open<MeteredOperation>
-  /** Negative where more was given back than counted. */
+  /** Operations of the month; negative when more were given back than counted. */
   units: number
 }
 
@@ -5293,7 +5364,7 @@ export interface StatementList {
 
 export interface StatementPayment {
   status: Open<PaymentStatus>
-  /** Where a person pays, or sees that it was paid. */
+  /** Page where a person pays, or sees that the statement was paid. */
   url: string | null
 }
 
@@ -5306,11 +5377,11 @@ export interface StopIntentsRequest {
 }
 
 export interface StreamReference {
-  /** A capture session: the chunks that were sent to it are the media, and it is closed. */
+  /** Capture session whose chunks are the media. The submission closes the session. */
   captureSessionId: string
 }
 
-/** As it was sent: the bundle is what the signature covers. */
+/** Submission as sent: the signature covers the bundle. */
 export interface Submission {
   media_type: string
   claim?: unknown
@@ -5337,12 +5408,12 @@ export interface SubmittedAttestationList {
 }
 
 export interface SubmittedBatch extends Batch {
-  /** Later at `GET /v1/claims/batches/{id}/rejected`. */
+  /** Refused lines, later at `GET /v1/claims/batches/{id}/rejected`. */
   rejected: RejectedLine[]
 }
 
 export interface SubmittedScreeningBatch extends ScreeningBatch {
-  /** Later at `GET /v1/media/screenings/batches/{id}/rejected`. */
+  /** Refused lines, later at `GET /v1/media/screenings/batches/{id}/rejected`. */
   rejected: RejectedLine[]
 }
 
@@ -5361,14 +5432,14 @@ export interface TokenLogit {
 
 export interface TokenUsage {
   promptTokens: number
-  /** Made by the model, withheld ones included. */
+  /** Number of generated tokens, withheld ones included. */
   completionTokens: number
 }
 
 export interface Trace extends TraceReadings {
   agentSessionId: string | null
   agentId: string | null
-  /** null: of readings alone. */
+  /** Inference of the trace; null: the trace has only readings. */
   inference: TracedInference | null
   createdBy: Actor
 }
@@ -5383,20 +5454,23 @@ export interface TraceCanaryTrippedData {
   agent_id: string | null
   agent_session_id: string | null
   lock_id: string | null
-  /** The token of a verify, as `matched_rule_id` is its rule. */
+  /** Token of a verify; `matched_rule_id` is its rule. */
   jti: string | null
   matched_rule_id: string | null
 }
 
 export interface TraceCanaryTrippedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'trace.canary_tripped'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: TraceCanaryTrippedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -5409,7 +5483,7 @@ export interface TraceDiff {
   evalSet: string
   seed: number
   thresholds: DiffThresholds
-  /** Prompts. */
+  /** Progress in prompts. */
   progress: DiffProgress
   pass: boolean | null
   verdict: Open<DiffVerdict> | null
@@ -5435,14 +5509,17 @@ export interface TraceDiffCompletedData {
 }
 
 export interface TraceDiffCompletedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'trace.diff_completed'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: TraceDiffCompletedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -5474,11 +5551,11 @@ export interface TraceDiffReport {
   verdict: Open<DiffVerdict>
   families: DiffFamily[]
   families_drifted: string[]
-  /** With a probe in one of the models only. */
+  /** Families that have a probe in only one of the models. */
   families_uncompared: string[]
-  /** Of the target from the base, over the base’s completions. */
+  /** Divergence of the target from the base, over the base’s completions. */
   next_token_kl: NextTokenDivergence
-  /** The largest effects first, in standard deviations. */
+  /** Shifted neurons, largest effects first, in standard deviations. */
   shifted_neurons: ShiftedNeuron[]
   runtime: string | null
 }
@@ -5489,19 +5566,22 @@ export interface TraceDisclosureGrantedData {
   trace_id: string
   model_version_id: string | null
   expires_at: string
-  /** The service where the share discloses by itself. */
+  /** Who decided; the service where the share has the mode `auto`. */
   decided_by: Actor
 }
 
 export interface TraceDisclosureGrantedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'trace.disclosure_granted'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: TraceDisclosureGrantedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -5514,14 +5594,17 @@ export interface TraceDisclosureRequestedData {
 }
 
 export interface TraceDisclosureRequestedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'trace.disclosure_requested'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: TraceDisclosureRequestedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -5531,21 +5614,24 @@ export interface TraceJobCompletedData {
   status: Open<WorkEnd>
   method: Open<AttributionMethod>
   model_version_id: string
-  /** null: the model is gone. */
+  /** Backend; null: the model no longer exists. */
   backend: Open<ModelBackend> | null
   manifest_hash: string | null
   failure_code: Open<AttributionJobFailureCode> | null
 }
 
 export interface TraceJobCompletedEvent {
-  /** Stable across retries of one event. */
+  /** Id of the event, stable across retries. */
   eventId: string
   type: 'trace.job_completed'
   createdAt: string
   environment: Open<Environment>
   accountId: string
   data: TraceJobCompletedData
-  /** Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds. */
+  /**
+   * Position in the order of events; only the pull API has it. null: the event is new, and gets a position within
+   * seconds.
+   */
   position?: number | null
 }
 
@@ -5564,24 +5650,24 @@ export interface TraceReadings {
   /** client: a caller sent the readings. They can refuse and lock, and allow nothing. */
   source: Open<TraceSource>
   modelVersionId: string | null
-  /** null: no probe read the inference. */
+  /** Canary readings; null: no probe read the inference. */
   canary: Canary | null
   createdAt: string
 }
 
 export interface TraceShare {
   shareId: string
-  /** What people of the account call it. The holder of its token does not see it. */
+  /** Name for people of the account. The holder of the token does not see it. */
   name: string | null
   status: Open<ShareStatus>
   traceId: string
-  /** null: the readings are shared, and no graph. */
+  /** Attribution job whose graph is shared; null: only the readings are shared. */
   jobId: string | null
   modelVersionId: string | null
   scopeKind: Open<ShareScope>
   /**
-   * What a grant unmasks: masked by this share, and by those of the trace before it. Without `reveals_prompt` a graph
-   * shows neurons of the last position alone.
+   * Neurons that a grant unmasks: masked by this share and by earlier shares of the trace. Without `reveals_prompt` a
+   * graph shows neurons of the last position alone.
    */
   maskedNodeIds: string[]
   maskRule: MaskRule | null
@@ -5589,7 +5675,7 @@ export interface TraceShare {
   /** Whether single positions of the text are shown, and with them its words. */
   revealsPrompt: boolean
   disclosureMode: Open<DisclosureMode>
-  /** How many of the masked neurons a viewed share of this trace may have shown. */
+  /** Number of masked neurons that an earlier view of this trace may have shown. */
   shownBefore: number
   createdBy: Actor
   createdAt: string
@@ -5620,7 +5706,7 @@ export interface TraceTexts {
   toolCalls?: ModelToolCall[]
   /** canary_tripped: the completion is withheld. tool_calls, refusal, content_filter: how a model elsewhere ended. */
   finishReason: Open<FinishReason>
-  /** Until when the texts are kept. */
+  /** End of the time for which the texts are kept. */
   textUntil: string | null
 }
 
@@ -5631,14 +5717,15 @@ export interface TracedInference {
   usage: TokenUsage
   maxTokens: number
   temperature: number
-  /** With the same model version it gives the same completion. */
+  /** Seed; with the same model version it gives the same completion. */
   seed: number
   /** SHA-256 of the RFC 8785 text of the input as the model got it. */
   promptHash: string
   /** SHA-256 of the completion, with its calls of tools; null where it was withheld. */
   completionHash: string | null
   /**
-   * Until when its texts are kept: 30 days, and no longer than the trace. null: hashes alone, or the texts were erased.
+   * End of the time for which the texts are kept: 30 days, and no longer than the trace. null: only hashes are kept, or
+   * the texts were erased.
    */
   textUntil: string | null
 }
@@ -5657,12 +5744,12 @@ export interface TracedToken {
   index: number
   /** The natural logarithm of its probability, at temperature 1. */
   logProbability: number
-  /** Of the window that ends with this token. */
+  /** Readings of the window that ends with this token. */
   readings: WindowScore[] | null
-  /** null where no text is kept. */
+  /** Token; null where no text is kept. */
   token: number | null
   text: string | null
-  /** For each layer, what the model would say before it; the last entry is after the last layer. */
+  /** For each layer, the tokens that the model would say before it; the last entry is after the last layer. */
   lens: LensToken[][] | null
 }
 
@@ -5693,7 +5780,7 @@ export type UnavailableCause = 'unknown_model' | 'no_probes' | 'other_set' | 'in
 
 export interface UnexecutedIntent {
   jti: string
-  /** Of the authorization. */
+  /** Decision of the authorization. */
   decisionId: string
   authorizedAt: string
   /** Why a verification at that time would have refused. */
@@ -5704,7 +5791,7 @@ export interface UnexecutedIntent {
   mandateId: string | null
   scheduleId: string | null
   approvalId: string | null
-  /** null: nobody ever presented the token. */
+  /** Last verification; null: the token was never presented. */
   lastVerification: LastVerification | null
 }
 
@@ -5719,7 +5806,7 @@ export interface UnexecutedIntentList {
 }
 
 export interface UpdateAccountRequest {
-  /** For people, in mails and pages. */
+  /** Name for people, in mails and pages. */
   name: string
 }
 
@@ -5727,15 +5814,15 @@ export interface UpdateAgentRequest {
   name?: string | undefined
   /** Who answers for the agent: an e-mail address, a team, an id. */
   owner?: string | undefined
-  /** P-256 or Ed25519, as JWK. */
+  /** P-256 or Ed25519 key as JWK. */
   publicKey?: AgentPublicKey | null | undefined
-  /** Replaces all of it. */
+  /** The object replaces the stored one. */
   metadata?: Record<string, unknown> | undefined
 }
 
 export interface UpdateApiKeyRequest {
   name?: string | undefined
-  /** It replaces all of them. null: accepted from every address. */
+  /** The list replaces the stored one. null: the key is accepted from every address. */
   ipAllow?: string[] | null | undefined
 }
 
@@ -5753,7 +5840,7 @@ export interface UpdateDeviceRequest {
 }
 
 export interface UpdateSecretRequest {
-  /** For how long the secret before signs as well. Default: `86400`. */
+  /** Seconds during which the previous secret signs as well. Default: `86400`. */
   graceSeconds?: number | undefined
 }
 
@@ -5770,24 +5857,24 @@ export interface UpdateSsoConfigRequest {
 }
 
 export interface UpdateTraceShareRequest {
-  /** null removes it. */
+  /** Name of the share; null removes it. */
   name?: string | null | undefined
-  /** Of an active share only. */
+  /** End of the share; only an active share can change it. */
   expiresAt?: string | undefined
 }
 
 export interface UpdateWebhookEndpointRequest {
   url?: string | undefined
   eventTypes?: EventSubscription[] | undefined
-  /** For people. */
+  /** Description for people. */
   description?: string | undefined
-  /** Your own names and values. It replaces all of it. */
+  /** Your own names and values. The object replaces the stored one. */
   metadata?: Record<string, string> | undefined
-  /** Deliveries a second at most; null for no limit of its own. */
+  /** Most deliveries per second; null: no limit of the endpoint. */
   maxPerSecond?: number | null | undefined
-  /** Deliveries at the same time at most. */
+  /** Most concurrent deliveries. */
   maxConcurrency?: number | undefined
-  /** `enabled` arms a disabled endpoint again. */
+  /** `enabled` enables a disabled endpoint again. */
   status?: WebhookEndpointStatus | undefined
 }
 
@@ -5796,9 +5883,9 @@ export interface Usage extends MonthUse {
 }
 
 export interface UsageDay {
-  /** In UTC, such as 2026-11-20. */
+  /** Day in UTC, such as 2026-11-20. */
   day: string
-  /** Negative where more was given back than counted. */
+  /** Operations of the month; negative when more were given back than counted. */
   units: number
 }
 
@@ -5825,7 +5912,7 @@ export interface UserList {
 }
 
 export interface UserRemoval extends User {
-  /** How many of the user’s sessions ended with it. */
+  /** Number of the user’s sessions that ended. */
   sessionsEnded: number
   /** Pending invites that the user sent and could not send any more; after a removal also those to the address. */
   invitesRevoked: string[]
@@ -5834,14 +5921,14 @@ export interface UserRemoval extends User {
 }
 
 export interface UserRoleChange extends UserRemoval {
-  /** null where this request changed nothing. */
+  /** Previous role; null where this request changed nothing. */
   previousRole: Open<Role> | null
 }
 
 export type UserStatus = 'active' | 'deprovisioned'
 
 export interface ValidatePolicyRequest {
-  /** What PUT /v1/policy takes. Pointers of errors and findings are of the document. */
+  /** Document as for PUT /v1/policy. Pointers of errors and findings begin at the document. */
   document: Record<string, unknown>
 }
 
@@ -5854,12 +5941,12 @@ export interface VerifyIntentRequest {
   actionDescription: string
   /** At most 64 KiB as canonical JSON (RFC 8785) and 32 levels. */
   actionPayload: Record<string, unknown>
-  /** What rules of the policy read as `context`. `transaction_amount` and `require_biometric` have a meaning. */
+  /** Facts that rules of the policy read as `context`. `transaction_amount` and `require_biometric` have a meaning. */
   context?: Record<string, unknown> | undefined
-  /** Hashed, not stored. At most 64 KiB as canonical JSON. */
+  /** Evidence that is hashed and not stored. At most 64 KiB as canonical JSON. */
   contextEvidence?: Record<string, unknown> | string | undefined
   traceId?: string | undefined
-  /** A model of the service reads it within 5 seconds, where a condition of the policy asks for canaries. */
+  /** Input that a model of the service reads within 5 seconds, where a condition of the policy asks for canaries. */
   inferenceInput?: ReadText | undefined
   agentSessionId?: string | undefined
   deviceId?: string | undefined
@@ -5886,8 +5973,8 @@ export interface VerifyResult {
    * `schedule_occurrences_exhausted`, `schedule_window_missed`, `prescriber_excluded`, `prescriber_tier_insufficient`,
    * `controlled_substance_cosign_required`, `order_declined`, `biometric_required`, `hardware_required_above_500`,
    * `policy_denied`, `policy_biometric_required`, `policy_hardware_required`, `policy_tier_required`, `canary_tripped`,
-   * `canary_unavailable`, `policy_webhook_denied`, `policy_webhook_unavailable`, `approval_pending`, or the own reason
-   * of a policy rule. Of several that apply, the first in this order is answered.
+   * `canary_unavailable`, `policy_webhook_denied`, `policy_webhook_unavailable`, `approval_pending`, or a policy rule’s
+   * own reason. When several reasons apply, the first in this order is answered.
    */
   reason: string | null
   detail: string
@@ -5895,30 +5982,30 @@ export interface VerifyResult {
   decisionId: string
   evaluatedAt: string
   /**
-   * true: an earlier verification executed the action: with a single use, a mandate, a schedule or an approval, one of
-   * this caller with this Idempotency-Key. Do not run it again.
+   * true: an earlier verification executed the action; with a single use, a mandate, a schedule or an approval, it was
+   * by this caller with this Idempotency-Key. Do not run the action again.
    */
   alreadyExecuted?: boolean
   approvalId?: string
   matchedRuleId?: string
   webhookReason?: string
   /**
-   * What gave no answer, so that its rule refuses; also where the rule has a reason of its own. webhook: the policy
-   * webhook; canary: there is no reading of `canary_set`.
+   * Check that gave no answer, so that its rule refuses; set also where the rule has a reason of its own. webhook: the
+   * policy webhook; canary: there is no reading of `canary_set`.
    */
   unavailableCheck?: Open<PolicyNeedKind>
-  /** With the check `webhook`: why it gave no answer. */
+  /** Set with the check `webhook`: why the webhook gave no answer. */
   webhookUnavailableCause?: Open<PolicyWebhookUnavailableCause>
   revokedScope?: Open<RevokedScope>
   lockId?: string
   canarySet?: string
   canaryReadings?: Record<string, unknown>[]
   mandateDetail?: MandateDetail
-  /** What is left of the budget after this decision, of the mandate and all above it; null without a budget. */
+  /** Remainder of the budgets of the mandate and its ancestors after this decision; null without a budget. */
   mandateRemaining?: string | null
-  /** The cycle that it is now; null before the first. */
+  /** The current cycle; null before the first. */
   scheduleCycle?: number | null
-  /** JWS by a record key, where it was asked for; null when it could not be signed now. */
+  /** JWS by a record key, where the request asked for it; null when it could not be signed now. */
   receipt?: string | null
 }
 
@@ -5927,30 +6014,30 @@ export interface VideoManifest {
   total_bytes?: number | undefined
   duration_us?: number | undefined
   codec?: string | undefined
-  /** Units of the container’s time in a second. */
+  /** Units of the container’s time per second. */
   timescale?: number | undefined
   /** The session’s nonce. */
   chain_seed?: string | undefined
-  chunks?: ({ /** From 0. */
-  index?: number | undefined; sha256?: string | undefined; bytes?: number | undefined; frames?: number | undefined; /** Microseconds. */
-  first_pts_us?: number | undefined; /** The end, exclusive: where the next chunk begins. */
+  chunks?: ({ /** Index from 0. */
+  index?: number | undefined; sha256?: string | undefined; bytes?: number | undefined; frames?: number | undefined; /** Start in microseconds. */
+  first_pts_us?: number | undefined; /** End in microseconds, exclusive: the next chunk begins there. */
   last_pts_us?: number | undefined; link?: string | undefined })[] | undefined
   last_link?: string | undefined
 }
 
 export interface WantedMaskRule {
   layers?: number[] | undefined
-  /** RE2, found anywhere in the label. */
+  /** RE2 pattern, which matches anywhere in the label. */
   labelPattern?: string | undefined
-  /** So many of the most influential neurons. */
+  /** Number of the most influential neurons to mask. */
   topInfluence?: number | undefined
 }
 
-/** open: after failures in a row, deliveries are parked, without spending attempts. half_open: one is tried. */
+/** open: after consecutive failures, deliveries are parked and use no attempts. half_open: one delivery is tried. */
 export interface WebhookCircuit {
   status: Open<WebhookCircuitStatus>
   openedAt: string | null
-  /** When one delivery is tried next. */
+  /** When the next delivery is tried. */
   probeAt: string | null
 }
 
@@ -5967,19 +6054,19 @@ export interface WebhookEndpoint {
   maxPerSecond: number | null
   maxConcurrency: number
   status: Open<WebhookEndpointStatus>
-  /** gone: it answered 410. failing: for five days. manual: a person or a key did it. */
+  /** gone: the endpoint answered 410. failing: it failed for five days. manual: a person or a key disabled it. */
   disabledReason: Open<WebhookDisabledReason> | null
   disabledAt: string | null
   circuit: WebhookCircuit
-  /** Exact to a minute. */
+  /** Time exact to a minute. */
   lastSuccessAt: string | null
   createdAt: string
   secretRotatedAt: string | null
-  /** Until when the secret before this one signs as well; null when there is none. */
+  /** When the previous secret stops signing; null when there is none. */
   previousSecretExpiresAt: string | null
-  /** Counts the changes of what can be changed by `PATCH`. It is in the `ETag`. */
+  /** Counts the changes made by `PATCH`. The `ETag` has it. */
   version: number
-  /** In the list with `window`. */
+  /** Delivery statistics, in the list with `window`. */
   statistics?: WebhookEndpointStatistics
 }
 
@@ -5996,14 +6083,14 @@ export interface WebhookEndpointList {
 export interface WebhookEndpointStatistics {
   webhookEndpointId: string
   window: Open<StatisticsWindow>
-  /** The begin of a whole hour. */
+  /** Start of a whole hour. */
   from: string
   to: string
   attempts: number
   delivered: number
-  /** Attempts without a 2xx. */
+  /** Number of attempts without a 2xx. */
   failed: number
-  /** delivered / attempts; null without attempts. */
+  /** `delivered` divided by attempts; null without attempts. */
   successRate: number | null
   arrivalMs: DurationQuantiles
   responseMs: DurationQuantiles
@@ -6016,16 +6103,16 @@ export interface WebhookRecovery {
   recoveryId: string
   webhookEndpointId: string
   which: Open<RecoveryKind>
-  /** It sends what was made at or after this time, */
+  /** Start: the recovery sends deliveries or events created at or after this time. */
   from: string
-  /** and before this one. */
+  /** End of the range, exclusive. */
   to: string
   /** cancelled: the endpoint was disabled or deleted meanwhile. */
   status: Open<WorkStatus>
   failure: RecoveryFailure | null
-  /** Deliveries or events that it has looked at. */
+  /** Number of deliveries or events examined so far. */
   examined: number
-  /** Deliveries that it sends again, or for the first time. */
+  /** Number of deliveries that are sent again, or for the first time. */
   sent: number
   createdBy: Actor
   createdAt: string
@@ -6063,73 +6150,73 @@ export type WorkStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancel
 /** The arguments of account.audit.export. */
 export interface ExportAuditEntriesQuery {
   action?: AuditAction | readonly AuditAction[] | undefined
-  /** A key or a user. */
+  /** Id of the key or user that acted. */
   actorId?: string | undefined
-  /** What was changed or read. */
+  /** Id of the object that was changed or read. */
   subjectId?: string | undefined
   environment?: Environment | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
 }
 
 /** The arguments of account.audit.list. */
 export interface ListAuditEntriesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   action?: AuditAction | readonly AuditAction[] | undefined
-  /** A key or a user. */
+  /** Id of the key or user that acted. */
   actorId?: string | undefined
-  /** What was changed or read. */
+  /** Id of the object that was changed or read. */
   subjectId?: string | undefined
   environment?: Environment | undefined
 }
 
 /** The arguments of account.exports.list. */
 export interface ListAccountExportsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
 }
 
 /** The arguments of account.exports.retrieve. */
 export interface GetAccountExportQuery {
-  /** Seconds to wait for its end. */
+  /** Seconds to wait until it has ended. */
   wait?: number | undefined
 }
 
 /** The arguments of account.invoices.list. */
 export interface ListStatementsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
   include?: 'total_count' | undefined
 }
 
 /** The arguments of account.keys.list. */
 export interface ListApiKeysQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: ApiKeyStatusFilter | readonly ApiKeyStatusFilter[] | undefined
@@ -6137,13 +6224,13 @@ export interface ListApiKeysQuery {
 
 /** The arguments of account.reevaluations.list. */
 export interface ListReevaluationsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   cause?: ReevaluationCause | readonly ReevaluationCause[] | undefined
 }
@@ -6155,27 +6242,27 @@ export interface GetReevaluationQuery {
 
 /** The arguments of account.riskPolicy.listVersions. */
 export interface ListRiskPolicyVersionsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of account.usage.retrieve. */
 export interface GetUsageQuery {
-  /** In UTC; the current one when absent. */
+  /** Month in UTC; the current one when absent. */
   month?: string | undefined
 }
 
 /** The arguments of agents.list. */
 export interface ListAgentsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: AgentStatus | readonly AgentStatus[] | undefined
@@ -6184,13 +6271,13 @@ export interface ListAgentsQuery {
 
 /** The arguments of agents.sessions.list. */
 export interface ListAgentSessionsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: AgentSessionStatus | undefined
@@ -6198,13 +6285,13 @@ export interface ListAgentSessionsQuery {
 
 /** The arguments of agents.sessions.listAll. */
 export interface ListAllAgentSessionsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: AgentSessionStatus | undefined
@@ -6213,74 +6300,74 @@ export interface ListAllAgentSessionsQuery {
 
 /** The arguments of analytics.approvals.retrieve. */
 export interface ReportApprovalsQuery {
-  /** At or after; 30 days before `to` when absent, at most 366. */
+  /** Start, inclusive; 30 days before `to` when absent, at most 366. */
   from?: string | undefined
-  /** Before; now when absent. */
+  /** End, exclusive; now when absent. */
   to?: string | undefined
 }
 
 /** The arguments of analytics.claims.retrieve. */
 export interface AnalyzeClaimsQuery {
-  /** At or after; 30 days before `to` when absent, at most 92. */
+  /** Start, inclusive; 30 days before `to` when absent, at most 92. */
   from?: string | undefined
-  /** Before; now when absent. */
+  /** End, exclusive; now when absent. */
   to?: string | undefined
 }
 
 /** The arguments of analytics.decisions.retrieve. */
 export interface AnalyzeDecisionsQuery {
-  /** At or after; 30 days before `to` when absent, at most 92. */
+  /** Start, inclusive; 30 days before `to` when absent, at most 92. */
   from?: string | undefined
-  /** Before; now when absent. */
+  /** End, exclusive; now when absent. */
   to?: string | undefined
 }
 
 /** The arguments of analytics.factors.retrieve. */
 export interface AnalyzeFactorsQuery {
-  /** At or after; 30 days before `to` when absent, at most 92. */
+  /** Start, inclusive; 30 days before `to` when absent, at most 92. */
   from?: string | undefined
-  /** Before; now when absent. */
+  /** End, exclusive; now when absent. */
   to?: string | undefined
 }
 
 /** The arguments of analytics.mandateSpend.list. */
 export interface ReportMandateSpendQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** At or after; 30 days before `to` when absent, at most 366. */
+  /** Start, inclusive; 30 days before `to` when absent, at most 366. */
   from?: string | undefined
-  /** Before; now when absent. */
+  /** End, exclusive; now when absent. */
   to?: string | undefined
   mandateId?: string | undefined
 }
 
 /** The arguments of analytics.unexecuted.list. */
 export interface ReportUnexecutedQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** At or after; 30 days before `to` when absent, at most 366. */
+  /** Start, inclusive; 30 days before `to` when absent, at most 366. */
   from?: string | undefined
-  /** Before; now when absent. */
+  /** End, exclusive; now when absent. */
   to?: string | undefined
 }
 
 /** The arguments of approvals.list. */
 export interface ListApprovalsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: ApprovalStatus | readonly ApprovalStatus[] | undefined
-  /** Pending ones that the signed-in person may decide and has not decided. */
+  /** `me`: pending approvals that the signed-in person may decide and has not decided. */
   awaiting?: 'me' | undefined
   jti?: string | undefined
   agentSessionId?: string | undefined
@@ -6294,26 +6381,26 @@ export interface GetApprovalQuery {
 
 /** The arguments of auth.scimTokens.list. */
 export interface ListScimTokensQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
 }
 
 /** The arguments of auth.sessions.list. */
 export interface ListSessionsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
 }
@@ -6326,26 +6413,26 @@ export interface CountCasesQuery {
 
 /** The arguments of cases.entries.list. */
 export interface ListCaseEntriesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of cases.list. */
 export interface ListCasesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   /** `desc` (newest first) when absent. */
   order?: ListOrder | undefined
-  /** `created` when absent; by `due` the list has open cases only. */
+  /** `created` when absent. With `due` the list has open cases only. */
   orderBy?: CaseOrder | undefined
   /** `me`: cases of the user of the session. `none`: cases without an assignee. */
   assignee?: string | undefined
@@ -6361,82 +6448,82 @@ export interface ListCasesQuery {
 
 /** The arguments of claims.attestations.list. */
 export interface ListAttestationsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of claims.attestations.listResults. */
 export interface ListReplacedResultsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of claims.attestations.retrieve. */
 export interface GetAttestationQuery {
-  /** Seconds to wait for its end. */
+  /** Seconds to wait until it has ended. */
   wait?: number | undefined
 }
 
 /** The arguments of claims.batches.list. */
 export interface ListBatchesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
 }
 
 /** The arguments of claims.batches.listRejected. */
 export interface ListRejectedLinesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of claims.batches.results. */
 export interface DownloadBatchResultsQuery {
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Also lines that are still queued. */
+  /** `pending` includes lines that are still queued. */
   include?: 'pending' | undefined
 }
 
 /** The arguments of claims.batches.retrieve. */
 export interface GetBatchQuery {
-  /** Seconds to wait for its end. */
+  /** Seconds to wait until it has ended. */
   wait?: number | undefined
 }
 
 /** The arguments of claims.captures.list. */
 export interface ListCaptureSessionsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: CaptureSessionStatus | readonly CaptureSessionStatus[] | undefined
-  /** Those that only this device may use. */
+  /** Sessions that only this device may use. */
   deviceId?: string | undefined
 }
 
 /** The arguments of claims.duplicates.list. */
 export interface ListDuplicatesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
@@ -6444,42 +6531,42 @@ export interface ListDuplicatesQuery {
 export interface ExportEvidenceQuery {
   /** Takes precedence over Accept. */
   format?: EvidenceFileFormat | undefined
-  /** How many attestations at most, newest first; 100 when absent. */
+  /** Most attestations, newest first; 100 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of claims.list. */
 export interface ListClaimsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   /** `desc` (newest first) when absent. */
   order?: ListOrder | undefined
-  /** `created` when absent; by `score` the list has evaluated claims only. */
+  /** `created` when absent. With `score` the list has evaluated claims only. */
   orderBy?: ClaimOrder | undefined
   reference?: string | undefined
   externalId?: string | undefined
   batchId?: string | undefined
   riskStatus?: ClaimRiskStatus | readonly ClaimRiskStatus[] | undefined
   provenanceStatus?: ProvenanceStatus | readonly ProvenanceStatus[] | undefined
-  /** At or above this score. */
+  /** Claims with at least this score. */
   riskScoreGte?: number | undefined
-  /** Below this score. */
+  /** Claims below this score. */
   riskScoreLt?: number | undefined
   line?: string | readonly string[] | undefined
-  /** `true`: claims with an open case. `false`: the others. */
+  /** `true`: claims with an open case. `false`: claims without one. */
   hasCase?: Flag | undefined
-  /** Updated at or after. */
+  /** Updated at or after this time. */
   updatedGte?: string | undefined
-  /** Updated before. */
+  /** Updated before this time. */
   updatedLt?: string | undefined
   factor?: AnyFactorCode | undefined
   deviceId?: string | undefined
@@ -6487,17 +6574,17 @@ export interface ListClaimsQuery {
 
 /** The arguments of claims.timeline.list. */
 export interface ListClaimTimelineQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of decisions.checkpoints.list. */
 export interface ListLedgerCheckpointsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
@@ -6505,7 +6592,7 @@ export interface ListLedgerCheckpointsQuery {
 export interface GetLedgerConsistencyQuery {
   /** The older size; 1 when absent. */
   from?: number | undefined
-  /** The newer size; that of the newest checkpoint when absent. */
+  /** The newer size; the size of the newest checkpoint when absent. */
   to?: number | undefined
 }
 
@@ -6517,20 +6604,20 @@ export interface ExportLedgerQuery {
 
 /** The arguments of decisions.list. */
 export interface ListDecisionsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   kind?: DecisionKind | readonly DecisionKind[] | undefined
   reason?: string | readonly string[] | undefined
-  /** What was decided about. */
+  /** Id of the subject of the decision. */
   subjectId?: string | undefined
-  /** Of an intent token. */
+  /** Id of an intent token. */
   jti?: string | undefined
   agentId?: string | undefined
   agentSessionId?: string | undefined
@@ -6544,32 +6631,32 @@ export interface ListDecisionsQuery {
 
 /** The arguments of decisions.proof.retrieve. */
 export interface GetDecisionProofQuery {
-  /** Of the tree; that of the newest checkpoint when absent. */
+  /** Size of the tree; the size of the newest checkpoint when absent. */
   size?: number | undefined
 }
 
 /** The arguments of devices.history.list. */
 export interface GetDeviceHistoryQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of devices.list. */
 export interface ListDevicesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   /** `desc` (newest first) when absent. */
   order?: ListOrder | undefined
-  /** `created` when absent. By `expires`, `order=asc` begins with what expires first. */
+  /** `created` when absent. With `expires` and `order=asc` the list begins with the device that expires first. */
   orderBy?: DeviceOrder | undefined
   status?: DeviceStatus | readonly DeviceStatus[] | undefined
   hardwareTier?: HardwareTier | undefined
@@ -6581,68 +6668,68 @@ export interface ListDevicesQuery {
 
 /** The arguments of devices.roots.list. */
 export interface ListRootCasQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
 }
 
 /** The arguments of events.consumers.list. */
 export interface ListEventConsumersQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of events.list. */
 export interface ListEventsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   /** `desc` (newest first) when absent. */
   order?: ListOrder | undefined
   eventType?: EventType | readonly EventType[] | undefined
   /**
-   * What the events are about: a claim, case, attestation, screening, agent session, agent, intent token, device, trace
-   * or diff.
+   * Id of the subject of the events: a claim, case, attestation, screening, agent session, agent, intent token, device,
+   * trace or diff.
    */
   subjectId?: string | undefined
 }
 
 /** The arguments of events.pull. */
 export interface PullEventsQuery {
-  /** The oldest event that is there comes first when absent. */
+  /** Position to read after; when absent, the oldest stored event comes first. */
   after?: number | undefined
-  /** In place of `after`: the position of this consumer. */
+  /** Reads from the position of this consumer, in place of `after`. */
   consumer?: string | undefined
   eventType?: EventType | readonly EventType[] | undefined
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** Seconds to wait for an event where there is none; as `Prefer: wait=`. */
+  /** Seconds to wait for an event where there is none; same as `Prefer: wait=`. */
   wait?: number | undefined
 }
 
 /** The arguments of intent.list. */
 export interface ListIntentsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: IntentTokenStatus | readonly IntentTokenStatus[] | undefined
@@ -6651,68 +6738,68 @@ export interface ListIntentsQuery {
 
 /** The arguments of intent.revocations.list. */
 export interface ListRevocationsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   scope?: RevokedScope | readonly RevokedScope[] | undefined
-  /** A jti, agent session or device. */
+  /** Id of a token, an agent session or a device. */
   subjectId?: string | undefined
 }
 
 /** The arguments of mandates.list. */
 export interface ListMandatesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: MandateStatus | readonly MandateStatus[] | undefined
-  /** The only agent that may act under it. */
+  /** The only agent that may act under the mandate. */
   agentId?: string | undefined
-  /** Its children, without theirs. */
+  /** Children of this mandate, without further descendants. */
   parentId?: string | undefined
 }
 
 /** The arguments of mandates.spend.retrieve. */
 export interface GetMandateSpendQuery {
-  /** At or after; 30 days before `to` when absent, at most 45. */
+  /** Start, inclusive; 30 days before `to` when absent, at most 45. */
   from?: string | undefined
-  /** Before; now when absent. */
+  /** End, exclusive; now when absent. */
   to?: string | undefined
 }
 
 /** The arguments of media.c2paAnchors.list. */
 export interface ListC2paAnchorsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
 }
 
 /** The arguments of org.invites.list. */
 export interface ListInvitesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: InviteStatus | readonly InviteStatus[] | undefined
@@ -6721,13 +6808,13 @@ export interface ListInvitesQuery {
 
 /** The arguments of org.users.list. */
 export interface ListUsersQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: UserStatus | readonly UserStatus[] | undefined
@@ -6744,81 +6831,81 @@ export interface SearchEverythingQuery {
 
 /** The arguments of passkeys.list. */
 export interface ListPasskeysQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
 }
 
 /** The arguments of policy.shadowReport.list. */
 export interface GetShadowReportQuery {
-  /** Decisions made at or after; default: a week before `to`. */
+  /** Decisions made at or after this time; default: a week before `to`. */
   from?: string | undefined
-  /** Decisions made before; default: now. */
+  /** Decisions made before this time; default: now. */
   to?: string | undefined
-  /** next_cursor of the page before; send its from and to again. */
+  /** `next_cursor` of the page before; send the same `from` and `to` again. */
   cursor?: string | undefined
 }
 
 /** The arguments of policy.versions.list. */
 export interface ListPolicyVersionsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of schedules.cycles.list. */
 export interface ListScheduleCyclesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** At or after; a week before today (UTC) when absent, at most 31 days before `to`. */
+  /** Start, inclusive; a week before today (UTC) when absent, at most 31 days before `to`. */
   from?: string | undefined
-  /** Before; two weeks after `from` when absent. */
+  /** End, exclusive; two weeks after `from` when absent. */
   to?: string | undefined
 }
 
 /** The arguments of schedules.list. */
 export interface ListSchedulesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: ScheduleStatus | readonly ScheduleStatus[] | undefined
-  /** Compared exactly. */
+  /** Exact name of the counterparty. */
   counterparty?: string | undefined
 }
 
 /** The arguments of screenings.batches.list. */
 export interface ListScreeningBatchesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
 }
 
 /** The arguments of screenings.batches.listRejected. */
 export interface ListRejectedScreeningLinesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
@@ -6829,13 +6916,13 @@ export interface GetScreeningBatchQuery {
 
 /** The arguments of screenings.list. */
 export interface ListScreeningsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   claimId?: string | undefined
@@ -6852,13 +6939,13 @@ export interface GetScreeningQuery {
 
 /** The arguments of trace.diffs.list. */
 export interface ListTraceDiffsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: WorkStatus | readonly WorkStatus[] | undefined
@@ -6867,19 +6954,19 @@ export interface ListTraceDiffsQuery {
 
 /** The arguments of trace.diffs.retrieve. */
 export interface GetTraceDiffQuery {
-  /** Seconds to wait for its end. */
+  /** Seconds to wait until it has ended. */
   wait?: number | undefined
 }
 
 /** The arguments of trace.disclosures.list. */
 export interface ListDisclosureRequestsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   /** `desc` (newest first) when absent. */
@@ -6890,21 +6977,21 @@ export interface ListDisclosureRequestsQuery {
 
 /** The arguments of trace.evalSets.list. */
 export interface ListEvalSetsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of trace.jobs.list. */
 export interface ListAttributionJobsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   /** `trc_test_` or `trc_live_` and 26 characters. */
@@ -6914,25 +7001,25 @@ export interface ListAttributionJobsQuery {
 
 /** The arguments of trace.jobs.retrieve. */
 export interface GetAttributionJobQuery {
-  /** Seconds to wait for its end. */
+  /** Seconds to wait until it has ended. */
   wait?: number | undefined
 }
 
 /** The arguments of trace.jobs.retrieveManifest. */
 export interface GetAttributionManifestQuery {
-  /** Calls neurons by the word that circuit-tracer’s scores count. */
+  /** Names neurons by the word that circuit-tracer’s scores count. */
   compat?: 'circuit-tracer' | undefined
 }
 
 /** The arguments of trace.locks.list. */
 export interface ListSessionLocksQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   /** `desc` (newest first) when absent. */
@@ -6944,13 +7031,13 @@ export interface ListSessionLocksQuery {
 
 /** The arguments of trace.shares.list. */
 export interface ListTraceSharesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: ShareStatus | readonly ShareStatus[] | undefined
@@ -6959,13 +7046,13 @@ export interface ListTraceSharesQuery {
 
 /** The arguments of trace.shares.listViews. */
 export interface ListShareViewsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   requestId?: string | undefined
@@ -6973,23 +7060,23 @@ export interface ListShareViewsQuery {
 
 /** The arguments of trace.tokens.list. */
 export interface ListTraceTokensQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Shows so many tokens of each layer. Needs retained text, and a limit of at most 20. */
+  /** Number of tokens to show of each layer. Needs retained text, and a limit of at most 20. */
   lens?: number | undefined
 }
 
 /** The arguments of trace.traces.list. */
 export interface ListTracesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   source?: TraceSource | undefined
@@ -7006,21 +7093,21 @@ export interface ExportDeliveriesQuery {
   eventType?: EventType | readonly EventType[] | undefined
   /** Deliveries to this endpoint only. */
   webhookEndpointId?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
 }
 
 /** The arguments of webhooks.deliveries.list. */
 export interface ListAllDeliveriesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: DeliveryStatus | readonly DeliveryStatus[] | undefined
@@ -7031,13 +7118,13 @@ export interface ListAllDeliveriesQuery {
 
 /** The arguments of webhooks.deliveries.listForEndpoint. */
 export interface ListDeliveriesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: DeliveryStatus | readonly DeliveryStatus[] | undefined
@@ -7046,31 +7133,31 @@ export interface ListDeliveriesQuery {
 
 /** The arguments of webhooks.list. */
 export interface ListWebhookEndpointsQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
-  /** Created at or after. */
+  /** Created at or after this time. */
   createdGte?: string | undefined
-  /** Created before. */
+  /** Created before this time. */
   createdLt?: string | undefined
   include?: 'total_count' | undefined
   status?: WebhookEndpointStatus | readonly WebhookEndpointStatus[] | undefined
-  /** With it each endpoint has its `statistics`. */
+  /** Adds `statistics` to each endpoint. */
   window?: StatisticsWindow | undefined
 }
 
 /** The arguments of webhooks.recoveries.list. */
 export interface ListRecoveriesQuery {
-  /** How many to answer; 20 when absent. */
+  /** Most items of a page; 20 when absent. */
   limit?: number | undefined
-  /** next_cursor of the page before. */
+  /** `next_cursor` of the page before. */
   cursor?: string | undefined
 }
 
 /** The arguments of webhooks.recoveries.retrieve. */
 export interface GetRecoveryQuery {
-  /** Seconds to wait for its end. */
+  /** Seconds to wait until it has ended. */
   wait?: number | undefined
 }
 
