@@ -2,6 +2,8 @@
 
 import Koa from 'koa'
 import type { RefusalAudit } from '#src/account/audit/refusals.ts'
+import { createDashboardFiles } from '#src/dashboard/files.ts'
+import { dashboardRoutes } from '#src/dashboard/routes.ts'
 import { eventTypeRoutes } from '#src/docs/event-types.ts'
 import { notesOf } from '#src/docs/notes.ts'
 import { docsRoutes } from '#src/docs/routes.ts'
@@ -164,6 +166,7 @@ export function allRoutes({
     ...own,
     ...eventTypeRoutes(notes),
     ...docsRoutes({ routes: () => all, notes, baseUrl }),
+    ...dashboardRoutes(createDashboardFiles()),
   ]
   const seen = new Set<string>()
   for (const { method, path } of all) {
