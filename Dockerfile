@@ -1,5 +1,5 @@
 # One image for every process: web by default, the others by `node workers/<name>.ts`; `node commands/migrate.ts` and
-# `node commands/admin.ts` are in it too. docs/operate.md says how to change the digest of the base.
+# `node commands/admin.ts` are in it too. docs/operate/deploy.md says how to change the digest of the base.
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

@@ -45,7 +45,7 @@ export default defineConfig({
     maxWorkers: WORKERS,
     sequence: { sequencer: FileOrder },
     // Node itself loads the files, as it loads the service: what it refuses fails here too, and a file with three
-    // hundred imports starts in half the time.
+    // hundred imports starts in half the time. `vi.mock` does not work then.
     experimental: { viteModuleRunner: false },
     // Bounds for what hangs, not for what is slow: each test waits for conditions, on machines with other work too.
     testTimeout: 180_000,

@@ -1,7 +1,7 @@
 // Runs the floor and ours in turns (A B A B ...), so that a machine whose speed drifts slows both: the ratio counts,
 // absolute figures are a note.
 
-import { appendFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 
 export interface Options {
@@ -137,14 +137,29 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** Adds a dated section with the machine and the command to bench/README.md. */
+/** Writes a dated section with the machine and the command into bench/README.md, in the place of the last one. */
 export function record(name: string, lines: readonly string[]): void {
   const [cpu] = cpus()
   const machine = `${cpus().length} cores${cpu === undefined ? '' : ` (${cpu.model.trim()})`}, ${Math.round(totalmem() / 2 ** 30)} GiB, kernel ${release()}`
   const head = `### ${name}: ${new Date().toISOString().slice(0, 10)}`
   const body = lines.map((line) => `- ${line}`).join('\n')
-  const text = `\n${head}\n\n\`npm run bench -- ${name}\` on ${machine}, Node ${process.versions.node}\n\n${body}\n`
-  appendFileSync(new URL('./README.md', import.meta.url), text)
+  const section = `${head}\n\n\`npm run bench -- ${name}\` on ${machine}, Node ${process.versions.node}\n\n${body}\n`
+  const file = new URL('./README.md', import.meta.url)
+  writeFileSync(file, withRecord(readFileSync(file, 'utf8'), name, section))
+}
+
+/**
+ * Replaces the section of the same benchmark, so that the file holds the newest figures and no history. A whole run
+ * replaces the sections of its parts too; a part leaves the whole run as it is.
+ */
+export function withRecord(text: string, name: string, section: string): string {
+  const [before = '', ...sections] = text.split(/^(?=### )/m)
+  // `### name: date` is the benchmark itself, `### name:part: date` a part of it.
+  const kept = sections.filter((other) => !other.startsWith(`### ${name}:`))
+  return [before, ...kept]
+    .map((part) => part.trimEnd())
+    .concat(section)
+    .join('\n\n')
 }
 
 function told(verdict: Verdict): Verdict {

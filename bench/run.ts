@@ -1,4 +1,4 @@
-// `npm run bench -- <name>...`: runs benchmarks one after the other and appends their results to bench/README.md.
+// `npm run bench -- <name>...`: runs benchmarks one after the other and writes their results into bench/README.md.
 
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'

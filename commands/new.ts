@@ -184,8 +184,9 @@ function writeQueue(root: string, name: string): Written {
       `deploy/kubernetes/: ${name}.yaml, and its line in kustomization.yaml`,
       `deploy/kubernetes/network.yaml: ${name}, if its handler calls out`,
       `deploy/prometheus/prometheus.yaml: ${name}:9090`,
-      `docs/operate.md: its row of Processes, ${name.toUpperCase()}_CONCURRENCY, the row of its attempts, the order of an upgrade, and the sum of connections`,
-      `docs/faults.md: the row of kill; faults/plan.ts: the steps at which its process dies`,
+      `docs/operate: its row of Processes (deploy.md), the order of an upgrade (upgrade.md), the sum of connections (scale.md), its attempts (incidents.md)`,
+      'UPDATE=1 npm test -- test/house/configuration.test.ts: the row of its concurrency in docs/operate/configuration.md',
+      `docs/assurance/faults.md: the row of kill; faults/plan.ts: the steps at which its process dies`,
       `src/catalogue/log-fields.ts: the ids of its payload`,
     ],
   }

@@ -17,7 +17,7 @@ async function main(): Promise<number> {
   const [option, ...rest] = process.argv.slice(2)
   if (rest.length > 0 || (option !== undefined && option !== '--processes')) {
     process.stderr.write(
-      'npm start takes --processes only, for one process for each line of the Procfile. Settings are environment variables: see docs/operate.md.\n',
+      'npm start takes --processes only, for one process for each line of the Procfile. Settings are environment variables: see docs/operate/configuration.md.\n',
     )
     return 2
   }

@@ -13,7 +13,7 @@ import { hasRedis } from './stores.ts'
 import { isReached, type Report, toMarkdown } from './table.ts'
 
 const USAGE = `Usage: npm run faults -- [--minutes 10] [--seed 1] [--engine redis|postgres] [--captures N] [--only WORD] [--calm] [--keep]
-  [--plan] [--write docs/faults.md]
+  [--plan] [--write docs/assurance/faults.md]
 
   --minutes   for how long faults come
   --seed      which faults, in which order; the same seed gives the same plan

@@ -1,4 +1,4 @@
-// The detector of the `screen` queue: a detector of the operator's own, as docs/screening.md describes it. Its score
+// The detector of the `screen` queue: a detector of the operator's own, as docs/attest/screening.md describes it. Its score
 // follows from the bytes alone, so that the checker knows it too. It can turn hostile as receivers do.
 
 import { createHash } from 'node:crypto'

@@ -191,7 +191,7 @@ function judgeFamily({ parent, child, actions }: Family): string {
   return isWithin ? 'accepted' : 'wider'
 }
 
-// A reading of docs/mandates.md, limit by limit: where both name one, the child's is not wider.
+// A reading of docs/authorize/mandates.md, limit by limit: where both name one, the child's is not wider.
 function holdWithin(
   parent: Terms,
   child: Terms,

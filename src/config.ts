@@ -1,4 +1,4 @@
-// The only reader of process.env. Each key has a default and a sentence; `docs/operate.md` shows the same table.
+// The only reader of process.env. Each key has a default and a sentence; docs/operate/configuration.md is made of them.
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -26,13 +26,16 @@ import { modelsConfig } from './trace/models/config.ts'
 
 // The keys of every process, whatever it runs.
 const processConfig = defineConfig({
+  title: 'Every process',
   keys: {
     STUCK_AFTER_SECONDS: count(60).describe('A worker with waiting jobs and no progress for this long exits.'),
     SHUTDOWN_NOTICE_SECONDS: number
       .min(0, 'must be 0 to 600')
       .max(600, 'must be 0 to 600')
       .default(0)
-      .describe('How long a stopping web says so on /health/ready before it stops accepting; part of the next one.'),
+      .describe(
+        'How long a stopping web says so on /health/ready before it stops accepting; part of SHUTDOWN_SECONDS.',
+      ),
     SHUTDOWN_SECONDS: count(25).describe('How long a stopping process may take.'),
     LOG_LEVEL: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent')
@@ -40,7 +43,9 @@ const processConfig = defineConfig({
       .describe('pino’s level.'),
     OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress
       .optional()
-      .describe('Collector that traces are sent to, such as http://collector:4318; without it there are none.'),
+      .describe(
+        'Collector that traces are sent to, such as http://collector:4318; without it there are none. See docs/operate/monitor.md#traces.',
+      ),
     OTEL_TRACES_SAMPLER_ARG: z.coerce
       .number('must be a number')
       .min(0, 'must be 0 to 1')
@@ -54,15 +59,16 @@ const processConfig = defineConfig({
 })
 
 const modeConfig = defineConfig({
+  title: 'Mode',
   keys: {
     MODE: z
       .enum(['development', 'production'], 'must be development or production')
       .default('development')
-      .describe('production refuses every embedded default.'),
+      .describe('production refuses every embedded default. See docs/operate/deploy.md#production.'),
   },
 })
 
-// In the order of docs/operate.md.
+// In the order of docs/operate/configuration.md.
 const PARTS = [
   modeConfig,
   databaseConfig,
@@ -138,9 +144,14 @@ export function readDeploymentSettings(env: NodeJS.ProcessEnv = process.env) {
   }
 }
 
-/** For docs and tests: each key with its sentence. */
-export function describeConfig(): { key: string; description: string }[] {
-  return Object.entries(settings.shape).map(([key, schema]) => ({ key, description: schema.description ?? '' }))
+/** For docs and tests: each key with its sentence, and the title of its part. */
+export function describeConfig(): { title: string; key: string; description: string }[] {
+  const titles = new Map(PARTS.flatMap(({ title, keys }) => Object.keys(keys).map((key) => [key, title])))
+  return Object.entries(settings.shape).map(([key, schema]) => ({
+    title: titles.get(key) ?? '',
+    key,
+    description: schema.description ?? '',
+  }))
 }
 
 function describeIssue({ path, message }: { path: PropertyKey[]; message: string }, given: NodeJS.ProcessEnv): string {

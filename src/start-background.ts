@@ -1,4 +1,5 @@
-// What the processes do that answer no callers: each line of the Procfile but `web`, alone or several in one process.
+// What the processes do that answer no callers: each line of the Procfile but `web`, alone or several in one process. No
+// handler may depend on which of them it runs in. On a laptop all of them share one process, since the Procfile takes 2 GB of memory.
 
 import { PROCESS_NAMES, type ProcessName, type QueueName } from './catalogue/queues.ts'
 import { startWorker } from './platform/jobs/consume.ts'

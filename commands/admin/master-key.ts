@@ -36,7 +36,12 @@ export async function resealSecrets({ services, log, say }: Context): Promise<ob
   const { resealed, unopened } = await resealAll(partsOf(services), onPass, onPlace)
   log('master-key reseal', { keyId, resealed, unopened: unopened.length })
   if (unopened.length > 0) throw new Error(describeUnopened(unopened))
-  return { keyId, resealed, passes, note: 'When no process has the old key as MASTER_KEY, it may go: docs/operate.md.' }
+  return {
+    keyId,
+    resealed,
+    passes,
+    note: 'When no process has the old key as MASTER_KEY, it may go: docs/operate/keys.md.',
+  }
 }
 
 function partsOf({ platform, features, account }: Services) {

@@ -140,7 +140,7 @@ function describe(path: string, size: number, modified: bigint, head: Buffer): F
     return finding('/media', 'not_a_photo', 'is no JPEG, PNG, WebP, HEIC, AVIF or TIFF, whatever its name')
   }
   if (MEDIA_TYPES[contentType].kind === 'video') {
-    return finding('/media', 'unsupported', 'is a video: submit videos over HTTP, see docs/video.md')
+    return finding('/media', 'unsupported', 'is a video: submit videos over HTTP, see docs/attest/video.md')
   }
   return { path, size, modified: String(modified), contentType }
 }

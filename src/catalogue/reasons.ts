@@ -1,4 +1,4 @@
-// What every reason code means and what to do about it, for the API and for docs/reasons.md. Codes are added and never change
+// What every reason code means and what to do about it, for the API and for docs/authorize/reasons.md. Codes are added and never change
 // their meaning. Which codes exist is decided by the features that give them: a test compares.
 
 export interface ReasonText {
@@ -142,7 +142,7 @@ export const VERIFY_REASON_TEXTS = {
     meaning:
       'The amount is strictly above 500 (the largest of `context.transaction_amount`, `action_payload.transaction_amount` and `action_payload.amount`), and the device is not hardware-attested.',
     remedy:
-      'Run it from an enrolled device with hardware evidence ([Hardware](hardware.md)), or change `default_rules.hardware_above`.',
+      'Run it from an enrolled device with hardware evidence ([Hardware](../attest/hardware.md)), or change `default_rules.hardware_above`.',
   },
   policy_denied: {
     meaning:
@@ -156,7 +156,7 @@ export const VERIFY_REASON_TEXTS = {
   },
   policy_hardware_required: {
     meaning: 'A rule requires a hardware-attested device, and this one is not.',
-    remedy: 'Run it from an enrolled device with hardware evidence ([Hardware](hardware.md)).',
+    remedy: 'Run it from an enrolled device with hardware evidence ([Hardware](../attest/hardware.md)).',
   },
   policy_tier_required: {
     meaning: 'A rule requires a higher hardware tier than the device has.',

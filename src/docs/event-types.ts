@@ -140,8 +140,8 @@ const schemaOf = (schema: z.ZodType): JsonSchema =>
 export function eventsPage(notes: Pick<Notes, 'webhooks'>): DocsPage {
   const entries = entriesOf(notes)
   const body = html`<h1>Events</h1>
-<p class="lead">What the service tells you by <a href="webhooks">webhook</a>, and by
-<a href="webhooks#pull">the pull API</a>. Subscribe an endpoint to some of them by name, or to <code>*</code> for all.</p>
+<p class="lead">What the service tells you by <a href="webhooks/webhooks">webhook</a>, and by
+<a href="webhooks/webhooks#pull">the pull API</a>. Subscribe an endpoint to some of them by name, or to <code>*</code> for all.</p>
 <p>The schemas are also at <a href="../v1/event-types"><code>GET /v1/event-types</code></a>, for programs. Members and types
 may be added; a name never changes its meaning.</p>
 <div class="wide" tabindex="0"><table>

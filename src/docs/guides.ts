@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { type Rendered, renderMarkdown } from './markdown.ts'
 
 export interface Guide {
-  /** Its address below /docs/, and its file's name without `.md`. */
+  /** Its address below /docs/, and the path of its file without `.md`: `attest/integrate`. */
   name: string
   title: string
   markdown: string
@@ -24,6 +24,11 @@ export interface Guides {
   all(): readonly Guide[]
   decisions(): readonly Guide[]
   find(name: string): Guide | undefined
+  /**
+   * The guide that an address of one part leads to, as guides had it before docs/ had folders: the first guide of that name,
+   * else the first one of the folder.
+   */
+  findShort(name: string): Guide | undefined
   render(guide: Guide): Rendered
 }
 
@@ -32,51 +37,61 @@ const ROOT = new URL('../../', import.meta.url)
 const WRITTEN_URL = 'http://localhost:8080'
 const DECISIONS = 'decisions/'
 
-// In reading order. Each document is in one group.
-const GROUPS: readonly { title: string; names: readonly string[] }[] = [
-  {
-    title: 'Attest',
-    names: [
-      'integrate',
-      'submit',
-      'capture-kit',
-      'hardware',
-      'video',
-      'c2pa',
-      'screening',
-      'duplicates',
-      'risk-policy',
-      'cases',
-      'evidence',
-    ],
-  },
-  {
-    title: 'Authorize',
-    names: [
-      'authorize',
-      'reasons',
-      'policy',
-      'policy-webhooks',
-      'mandates',
-      'schedules',
-      'approvals',
-      'passkeys',
-      'agents',
-      'authzen',
-      'tokens',
-      'ledger',
-      'reports',
-    ],
-  },
-  { title: 'Trace', names: ['trace', 'canaries', 'killswitch', 'attribution', 'diffs', 'shares', 'backends'] },
-  { title: 'Account', names: ['keys', 'account', 'login', 'team', 'plans'] },
-  { title: 'Webhooks', names: ['webhooks', 'webhook-delivery'] },
-  { title: 'Reference', names: ['api', 'overview', 'analytics'] },
-  { title: 'Operate', names: ['operate'] },
-  { title: 'Assurance', names: ['faults', 'hostile'] },
-]
-// A page whose file is not in docs/.
-const ELSEWHERE: Record<string, string> = { 'capture-kit': 'capture-kit/README.md' }
+/** The folders of docs/ that are groups, with their guides, in reading order. A house test names a guide that is missing here. */
+export const GUIDES: Record<string, readonly string[]> = {
+  start: ['first-requests'],
+  attest: [
+    'integrate',
+    'events-and-batches',
+    'submit',
+    'capture-kit',
+    'hardware',
+    'video',
+    'c2pa',
+    'screening',
+    'duplicates',
+    'risk-policy',
+    'cases',
+    'evidence',
+  ],
+  authorize: [
+    'authorize',
+    'guard',
+    'reasons',
+    'policy',
+    'conditions',
+    'operators',
+    'policy-webhooks',
+    'mandates',
+    'schedules',
+    'approvals',
+    'passkeys',
+    'agents',
+    'authzen',
+    'tokens',
+    'ledger',
+    'reports',
+  ],
+  trace: ['trace', 'canaries', 'killswitch', 'attribution', 'diffs', 'shares', 'backends'],
+  account: ['keys', 'account', 'login', 'team', 'plans'],
+  webhooks: ['webhooks', 'webhook-delivery'],
+  reference: ['api', 'overview', 'analytics'],
+  operate: [
+    'deploy',
+    'configuration',
+    'scale',
+    'monitor',
+    'incidents',
+    'upgrade',
+    'backup',
+    'keys',
+    'accounts',
+    'limits',
+  ],
+  assurance: ['faults', 'hostile', 'trials'],
+}
+/** Guides whose files are not in docs/. */
+const ELSEWHERE: Record<string, string> = { 'attest/capture-kit': 'capture-kit/README.md' }
 
 /** @param baseUrl Without a trailing slash: it takes the place of the address that the guides are written with. */
 export function createGuides({ baseUrl }: { baseUrl: string }): Guides {
@@ -93,6 +108,12 @@ export function createGuides({ baseUrl }: { baseUrl: string }): Guides {
     all: () => library().groups.flatMap(({ guides }) => guides),
     decisions: () => library().decisions,
     find: (name) => library().byName.get(name),
+    findShort: (name) => {
+      const all = library().groups.flatMap(({ guides }) => guides)
+      return (
+        all.find((guide) => guide.name.endsWith(`/${name}`)) ?? all.find((guide) => guide.name.startsWith(`${name}/`))
+      )
+    },
     render(guide) {
       const known = rendered.get(guide)
       if (known !== undefined) return known
@@ -115,11 +136,10 @@ function readLibrary(baseUrl: string) {
     const markdown = readFileSync(new URL(file, ROOT), 'utf8').replaceAll(WRITTEN_URL, baseUrl)
     return { name, title: /^# +(.*)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? name, markdown }
   }
-  const names = [...namesIn('docs/'), ...Object.keys(ELSEWHERE).filter((name) => exists(ELSEWHERE[name]))]
-  const groups = GROUPS.map(({ title, names: listed }) => ({
-    title,
-    guides: listed.filter((name) => names.includes(name)).map(guideOf),
-  })).filter(({ guides }) => guides.length > 0)
+  const groups = Object.entries(GUIDES).map(([folder, names]) => ({
+    title: `${folder.slice(0, 1).toUpperCase()}${folder.slice(1)}`,
+    guides: names.map((name) => guideOf(`${folder}/${name}`)),
+  }))
   const decisions = namesIn(`docs/${DECISIONS}`)
     .sort()
     .map((name) => guideOf(DECISIONS + name))

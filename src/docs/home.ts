@@ -13,17 +13,17 @@ interface Card {
 
 const PRODUCTS: readonly Card[] = [
   {
-    href: 'docs/integrate',
+    href: 'docs/attest/integrate',
     title: 'Attest: which claim photos to believe',
     text: 'A device signs what it captures. The answer is a score of named factors, each with its evidence, in a signed result. Build a capture app in an hour.',
   },
   {
-    href: 'docs/authorize',
+    href: 'docs/authorize/authorize',
     title: 'Authorize: exactly what a person allowed',
     text: 'A person authorizes an action of an agent; the tool asks before it runs it. Budgets, schedules and approvals hold. Guard a tool call in half an hour.',
   },
   {
-    href: 'docs/trace',
+    href: 'docs/trace/trace',
     title: 'Trace: what a model does, and how to stop it',
     text: 'Canary readings beside each completion, a kill switch that withholds it, and what made the model say a token. Run an inference.',
   },
@@ -42,7 +42,7 @@ const FURTHER: readonly Card[] = [
     text: 'Every code: what happened, what to do, and whether to send the request again.',
   },
   {
-    href: 'docs/operate',
+    href: 'docs/operate/deploy',
     title: 'Operate it',
     text: 'Configuration, scaling, metrics, backups, and what to do when a part fails.',
   },

@@ -29,8 +29,8 @@ export function guidePage(guide: Guide, guides: Guides): DocsPage {
 /** `/docs`: which guides there are. */
 export function overviewPage(guides: Guides): DocsPage {
   const body = html`<h1>Guides</h1>
-<p class="lead">New here? Build <a href="docs/integrate">a capture app in an hour</a>: from a key to a verified webhook, step by
-step. Or <a href="docs/authorize">guard a tool call</a> of an agent in half an hour. The rules that hold for all operations are in <a href="docs/api">the interface</a>; each operation with its shapes
+<p class="lead">New here? Send <a href="docs/start/first-requests">the first requests</a>. Then build <a href="docs/attest/integrate">a capture
+app in an hour</a>, or <a href="docs/authorize/authorize">guard a tool call</a> of an agent in half an hour. The rules that hold for all operations are in <a href="docs/reference/api">the interface</a>; each operation with its shapes
 is in the <a href="docs/api-reference">API reference</a>.</p>
 ${guides.groups().map(
   ({ title, guides: listed }) => html`<h2>${title}</h2>

@@ -59,11 +59,11 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
         { src: `assets/${assets.nameOf('explorer.js')}`, isModule: true },
       ],
     })
+  const noSuchGuide = () => new Failure('not_found', `There is no such guide: ${baseUrl}/docs lists all of them.`)
   const guide = (exchange: Exchange, address: string) => {
     const name = address.replace(/\.md$/, '')
     const found = guides.find(name)
-    if (found === undefined)
-      throw new Failure('not_found', `There is no such guide: ${baseUrl}/docs lists all of them.`)
+    if (found === undefined) throw noSuchGuide()
     if (name === address) return show(exchange, `/docs/${name}`, () => guidePage(found, guides))
     const headers = { ...CACHED, 'Content-Type': MARKDOWN }
     return keep(`/docs/${address}`, () => prepare(found.markdown, headers)).answer(
@@ -177,11 +177,27 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
       },
     ),
     page(
-      { path: '/docs/:name', operationId: 'showGuide', summary: 'One guide; with .md at its end, as Markdown' },
-      (exchange) => guide(exchange, exchange.params.name ?? ''),
+      {
+        path: '/docs/:name',
+        operationId: 'redirectToGuide',
+        summary: 'Redirect from a name to the guide of this name, or to the first guide of a folder',
+        status: 301,
+      },
+      async ({ params }) => {
+        const [, name = '', suffix = ''] = /^(.*?)(\.md)?$/.exec(params.name ?? '') ?? []
+        const found = guides.findShort(name)
+        if (found === undefined) throw noSuchGuide()
+        // Relative, for a proxy that serves the pages below a path.
+        return { status: 301, headers: { ...CACHED, Location: `${found.name}${suffix}` }, text: '' }
+      },
     ),
-    page({ path: '/docs/decisions/:name', operationId: 'showDecision', summary: 'One decision' }, (exchange) =>
-      guide(exchange, `decisions/${exchange.params.name ?? ''}`),
+    page(
+      {
+        path: '/docs/:folder/:name',
+        operationId: 'showGuide',
+        summary: 'One guide or decision; with .md at its end, as Markdown',
+      },
+      (exchange) => guide(exchange, `${exchange.params.folder ?? ''}/${exchange.params.name ?? ''}`),
     ),
     page(
       {

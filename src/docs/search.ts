@@ -10,16 +10,16 @@ import type { Guides } from './guides.ts'
 
 /** What readers search for, where the text uses another word, by path. */
 const WORDS: Record<string, string> = {
-  'docs/api#lists': 'pagination paging pages cursor limit',
-  'docs/integrate': 'getting started start tutorial quickstart first steps',
-  'docs/account': 'privacy personal data erasure export',
-  'docs/api#erasing-a-claim': 'gdpr delete personal data privacy',
-  'docs/operate#containers': 'helm docker kubernetes k8s image compose',
-  'docs/integrate#4-capture-upload-submit': 'sdk client library',
-  'docs/api#rate-limits': '429 too many requests throttling quota',
-  'docs/cases': 'adjuster adjusters review queue',
-  'docs/webhooks': 'webhook webhooks callback notification',
-  'docs/webhooks#verify': 'webhook signature hmac secret',
+  'docs/reference/api#lists': 'pagination paging pages cursor limit',
+  'docs/start/first-requests': 'getting started start tutorial quickstart first steps',
+  'docs/account/account': 'privacy personal data erasure export',
+  'docs/reference/api#erasing-a-claim': 'gdpr delete personal data privacy',
+  'docs/operate/deploy#containers': 'helm docker kubernetes k8s image compose',
+  'docs/attest/integrate#4-capture-upload-submit': 'sdk client library',
+  'docs/reference/api#rate-limits': '429 too many requests throttling quota',
+  'docs/attest/cases': 'adjuster adjusters review queue',
+  'docs/webhooks/webhooks': 'webhook webhooks callback notification',
+  'docs/webhooks/webhooks#verify': 'webhook signature hmac secret',
 }
 
 interface Entry {

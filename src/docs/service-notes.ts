@@ -18,7 +18,7 @@ live; the two environments share nothing. Each operation requires one scope.
 \`next_cursor\` leads to the next page. **Repeating** a POST, PUT, PATCH or DELETE is safe with an \`Idempotency-Key\`. **Times** are ISO 8601 in UTC.
 Every answer has a \`Request-Id\`.
 
-First guides: [Attest]({base_url}/docs/integrate), [Authorize]({base_url}/docs/authorize), [Trace]({base_url}/docs/trace).`
+First guides: [Attest]({base_url}/docs/attest/integrate), [Authorize]({base_url}/docs/authorize/authorize), [Trace]({base_url}/docs/trace/trace).`
 
 // In the order in which a reader needs them.
 export const TAGS = [...Object.values(SDK_GROUPS), SERVICE_TAG].map(({ tag, description }) => ({
@@ -104,7 +104,6 @@ export const SERVICE_NOTES: Record<string, Note> = {
   'GET /docs': { description: 'Every guide with its first sentence.' },
   'GET /docs/api-reference': { description: 'This page, if that is where you read this.' },
   'GET /docs/decisions': { description: 'One record per choice.' },
-  'GET /docs/decisions/:name': { description: 'What was chosen, why, and what was not.' },
   'GET /docs/search.json': {
     description: 'Sections of the guides, error codes and operations, each with its address.',
   },
@@ -131,6 +130,14 @@ export const SERVICE_NOTES: Record<string, Note> = {
       'Where the link of a mail leads. Opening it uses nothing up; the page sends the token when a person confirms.',
   },
   'GET /docs/errors': { description: 'One section per code; `type` of every problem leads to its own.' },
-  'GET /docs/:name': { description: 'Such as `integrate`: from a key to a verified webhook, step by step.' },
+  'GET /docs/:name': {
+    description: 'A name without its folder, such as `integrate` or `attest`.',
+    answers: {
+      301: { description: 'To the guide.', headers: { Location: '`attest/integrate`, relative to this address.' } },
+    },
+  },
+  'GET /docs/:folder/:name': {
+    description: 'Such as `attest/integrate`: from a key to a signed result, step by step.',
+  },
   'GET /docs/assets/:name': { description: 'Names carry the hash of what is in them.' },
 }

@@ -6,6 +6,8 @@ import { z } from 'zod'
 export type GivenKeys = Readonly<Record<string, string | undefined>>
 
 export interface ConfigPart<Keys extends z.ZodRawShape = z.ZodRawShape> {
+  /** Heading of its keys in docs/operate/configuration.md. */
+  title: string
   /** Each with its default and a sentence. */
   keys: Keys
   /** What is wrong with the combination of keys, as sentences that begin with one. */

@@ -1,6 +1,6 @@
 // Nice values: on a machine that processes share, callers are answered before background work. With idle processors, in
 // containers, and where the kernel groups processes by session (sched_autogroup), they have no effect, and nothing depends
-// on them. A lower share than this one starves workers: docs/decisions/0111.
+// on them. A lower share than this one starves workers: docs/decisions/0013.
 
 import { readdirSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'

@@ -23,7 +23,8 @@ export interface RetentionDeps {
 }
 
 const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'live']
-// A row that others refer to is deleted one pass after them. The longest chain of references has three tables.
+// A row that others refer to is deleted one pass after them. The longest chain of references has three tables. The layers of
+// features don't give that order: attestations refer to batches, whose feature is above theirs.
 const MAX_PASSES = 4
 
 export function createRetentionMetrics(registry: Registry): RetentionMetrics {

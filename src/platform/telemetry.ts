@@ -1,6 +1,7 @@
 // Sends traces to a collector (OTLP over HTTP), when one is configured. Otherwise OpenTelemetry's implementation is not
 // loaded. A collector that is away, slow or full costs spans, never a request: spans wait in a bounded queue and are
-// dropped.
+// dropped. Spans are our own: automatic instrumentation of http, pg or BullMQ costs on every query, records addresses and
+// statements, and hangs the jobs of one `addBulk` on one span, although each belongs to another request.
 
 import { hostname } from 'node:os'
 import type { Log } from './log.ts'

@@ -1,5 +1,5 @@
 import { expect, describe as group, it, vi } from 'vitest'
-import { compare, describe, judgeLimit, judgeRatio, median, percentile } from '../../bench/harness.ts'
+import { compare, describe, judgeLimit, judgeRatio, median, percentile, withRecord } from '../../bench/harness.ts'
 
 vi.spyOn(process.stdout, 'write').mockReturnValue(true)
 
@@ -27,6 +27,27 @@ group('figures', () => {
   it('are printed with their range', () => {
     expect(describe([3, 1, 2], 'ms')).toBe('2.00 ms (1.00 to 3.00)')
     expect(describe([1234.5], 'jobs/s')).toBe('1,235 jobs/s (1,235 to 1,235)')
+  })
+})
+
+group('the record of a run', () => {
+  const text =
+    '# Benchmarks\n\n## Results\n\n### keys: 1\n\n- old\n\n### keys:one: 1\n\n- old part\n\n### keys-two: 1\n\n- kept\n'
+  const sectionsOf = (written: string) => [...written.matchAll(/^### (.*)$/gm)].map(([, title]) => title)
+
+  it('replaces the last one of the same benchmark and those of its parts', () => {
+    const written = withRecord(text, 'keys', '### keys: 2\n\n- new\n')
+    expect(written).toBe('# Benchmarks\n\n## Results\n\n### keys-two: 1\n\n- kept\n\n### keys: 2\n\n- new\n')
+    expect(withRecord(written, 'keys', '### keys: 2\n\n- new\n')).toBe(written)
+  })
+
+  it('of a part replaces that part only', () => {
+    expect(sectionsOf(withRecord(text, 'keys:one', '### keys:one: 2\n'))).toEqual([
+      'keys: 1',
+      'keys-two: 1',
+      'keys:one: 2',
+    ])
+    expect(sectionsOf(withRecord(text, 'timing', '### timing: 2\n'))).toHaveLength(4)
   })
 })
 

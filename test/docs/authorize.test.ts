@@ -33,19 +33,19 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
     })
 
     it.each([
-      'docs/authorize.md',
-      'docs/mandates.md',
-      'docs/schedules.md',
-      'docs/approvals.md',
-      'docs/policy-webhooks.md',
-      'docs/authzen.md',
-      'docs/killswitch.md',
+      'docs/authorize/authorize.md and docs/authorize/guard.md',
+      'docs/authorize/mandates.md',
+      'docs/authorize/schedules.md',
+      'docs/authorize/approvals.md',
+      'docs/authorize/policy-webhooks.md',
+      'docs/authorize/authzen.md',
+      'docs/trace/killswitch.md',
       // After the preview of the one before, which counts inferences.
-      'docs/trace.md',
-      'docs/diffs.md',
-      'docs/webhooks.md',
+      'docs/trace/trace.md',
+      'docs/trace/diffs.md',
+      'docs/webhooks/webhooks.md',
     ])('%s runs from the first block to the last, prints what it shows, and its TypeScript compiles', async (file) => {
-      const guide = openGuide(file, {
+      const guide = openGuide(file.split(' and '), {
         'http://localhost:8080': system.baseUrl,
         svc_test_your_own_key: system.key,
         '4000': String(await freePort()),

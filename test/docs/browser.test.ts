@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)(
     })
 
     it('finds a section by its words, and opens it, without a request to another host', async () => {
-      await browser.open(`${root}docs/operate`)
+      await browser.open(`${root}docs/operate/deploy`)
       await type('retry-after webhook')
       await browser.see(`document.querySelectorAll('#found a').length > 1`)
       const found = await browser.evaluate<string[]>(
@@ -192,8 +192,8 @@ describe.skipIf(!hasBrowser)(
       await browser.show(1400, 'light')
       for (const [path, least] of [
         ['', 1],
-        ['docs/submit', 4],
-        ['docs/capture-kit', 4],
+        ['docs/attest/submit', 4],
+        ['docs/attest/capture-kit', 4],
         ['docs/errors', 40],
         ['docs/events', 10],
         ['docs/roles', 0],
@@ -238,7 +238,7 @@ describe.skipIf(!hasBrowser)(
     })
 
     it('copies a block of code unchanged', async () => {
-      await browser.open(`${root}docs/integrate`)
+      await browser.open(`${root}docs/attest/integrate`)
       const block = `document.querySelector('.code')`
       await browser.evaluate(`(() => {
         window.copied = []
@@ -259,7 +259,14 @@ describe.skipIf(!hasBrowser)(
         [1400, 'dark'],
       ] as const) {
         await browser.show(width, scheme)
-        for (const path of ['', 'docs', 'docs/integrate', 'docs/operate', 'docs/errors', 'docs/decisions']) {
+        for (const path of [
+          '',
+          'docs',
+          'docs/attest/integrate',
+          'docs/operate/deploy',
+          'docs/errors',
+          'docs/decisions',
+        ]) {
           await browser.open(root + path)
           const page = `${path} at ${width} ${scheme}`
           expect([page, await browser.evaluate(isWithin(width))]).toEqual([page, true])
@@ -273,7 +280,7 @@ describe.skipIf(!hasBrowser)(
     it('has no page that is wider than a phone', async () => {
       await browser.show(390, 'light')
       const { text } = await call(app, '/docs')
-      const guides = [...text.matchAll(/<li><a href="(docs\/[a-z0-9-]+)"/g)].map(([, path = '']) => path)
+      const guides = [...text.matchAll(/<li><a href="(docs\/[a-z0-9/-]+)"/g)].map(([, path = '']) => path)
       expect(guides.length).toBeGreaterThan(30)
       const forms = ['login/link', 'login/invite', 'passkeys', 'approve', 'share']
       const paths = ['', 'docs', 'docs/events', 'docs/errors', 'docs/roles', 'docs/decisions', ...forms]
@@ -328,7 +335,7 @@ describe.skipIf(!hasBrowser)(
     it('lists the guides without scripts', async () => {
       await browser.show(360, 'light')
       await browser.setScripts(false)
-      await browser.open(`${root}docs/api`)
+      await browser.open(`${root}docs/reference/api`)
       await browser.setScripts(true)
       const shown = await browser.evaluate<string>(`(() => {
         document.querySelector('.guides-menu').open = true

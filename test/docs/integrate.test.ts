@@ -18,7 +18,7 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
 
     beforeAll(async () => {
       system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'attest', 'compare', 'deliver'] })
-      guide = openGuide('docs/integrate.md', {
+      guide = openGuide(['docs/attest/integrate.md', 'docs/attest/events-and-batches.md'], {
         'http://localhost:8080': system.baseUrl,
         svc_test_your_own_key: system.key,
         '4000': String(await freePort()),

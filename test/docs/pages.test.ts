@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { html } from '#src/docs/html.ts'
@@ -8,9 +8,12 @@ import { call, startApp, type TestApp } from '../support/http.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const BASE_URL = 'https://api.example.test/base'
 const FRAME = ['/', '/docs', '/docs/api-reference', '/docs/events', '/docs/errors', '/docs/roles', '/docs/decisions']
-const guides = namesIn('docs').map((name) => `/docs/${name}`)
-const decisions = namesIn('docs/decisions').map((name) => `/docs/decisions/${name}`)
-const PAGES = [...FRAME, ...guides, ...decisions, '/docs/capture-kit']
+const written = globSync('docs/*/*.md', { cwd: ROOT }).map((file) => `/${file.slice(0, -'.md'.length)}`)
+const [decisions, inFolders] = [true, false].map((is) =>
+  written.filter((path) => path.startsWith('/docs/decisions/') === is),
+)
+const guides = [...(inFolders ?? []), '/docs/attest/capture-kit']
+const PAGES = [...FRAME, ...guides, ...(decisions ?? [])]
 const texts = new Map<string, string>()
 let app: TestApp
 let assets: string[]
@@ -62,7 +65,13 @@ describe('the pages', () => {
   })
 
   it('are cacheable, and revalidated by their tag', async () => {
-    for (const path of [...FRAME, '/docs/integrate', '/docs/integrate.md', '/docs/search.json', ...assets]) {
+    for (const path of [
+      ...FRAME,
+      '/docs/attest/integrate',
+      '/docs/attest/integrate.md',
+      '/docs/search.json',
+      ...assets,
+    ]) {
       const { headers } = await call(app, path)
       expect(headers['cache-control'], path).toMatch(/^public, max-age=/)
       const again = await call(app, path, { headers: { 'If-None-Match': String(headers.etag) } })
@@ -79,7 +88,13 @@ describe('the pages', () => {
   })
 
   it('answer an unknown address with a page that links to all pages', async () => {
-    for (const path of ['/docs/nothing', '/docs/decisions/nothing', '/docs/decisions/nothing.md', '/docs/__proto__']) {
+    for (const path of [
+      '/docs/nothing',
+      '/docs/attest/nothing',
+      '/docs/decisions/nothing.md',
+      '/docs/__proto__',
+      '/docs/a/b/c',
+    ]) {
       const { status, json } = await call(app, path)
       expect([path, status, json.code]).toEqual([path, 404, 'not_found'])
       expect(json.detail).toContain(`${BASE_URL}/docs`)
@@ -91,30 +106,46 @@ describe('the guides', () => {
   it('are all in the list beside each of them, with the open one marked', () => {
     for (const path of guides) {
       const text = texts.get(path) ?? ''
-      const listed = [...text.matchAll(/<a href="\.\.\/(docs\/[a-z0-9-]+)"( aria-current="page")?>/g)]
+      const listed = [
+        ...text.matchAll(/<a href="\.\.\/\.\.\/(docs\/(?!decisions)[a-z0-9/-]+)"( aria-current="page")?>/g),
+      ]
       expect(new Set(listed.map(([, name]) => `/${name}`))).toEqual(
-        new Set([...guides, '/docs/capture-kit', ...FRAME.filter((one) => /api-|events|errors|roles/.test(one))]),
+        new Set([...guides, ...FRAME.filter((one) => /api-|events|errors|roles/.test(one))]),
       )
       expect(listed.filter(([, , mark]) => mark !== undefined).every(([, name]) => `/${name}` === path)).toBe(true)
     }
   })
 
   it('show the address of this service, as pages and as Markdown', async () => {
-    for (const path of ['/docs/integrate', '/docs/integrate.md']) {
+    for (const path of ['/docs/attest/integrate', '/docs/attest/integrate.md']) {
       const { text } = await call(app, path)
       expect([path, text.includes(BASE_URL), text.includes('localhost:8080')]).toEqual([path, true, false])
     }
-    const { headers, text } = await call(app, '/docs/integrate.md')
+    const { headers, text } = await call(app, '/docs/attest/integrate.md')
     expect(headers['content-type']).toBe('text/markdown; charset=utf-8')
     expect(text).toBe(
-      readFileSync(join(ROOT, 'docs/integrate.md'), 'utf8').replaceAll('http://localhost:8080', BASE_URL),
+      readFileSync(join(ROOT, 'docs/attest/integrate.md'), 'utf8').replaceAll('http://localhost:8080', BASE_URL),
     )
   })
 
+  it('are reached by their name alone, and a folder by its first guide', async () => {
+    const leads = {
+      integrate: 'attest/integrate',
+      'keys.md': 'account/keys.md',
+      trace: 'trace/trace',
+      attest: 'attest/integrate',
+      operate: 'operate/deploy',
+    }
+    for (const [name, location] of Object.entries(leads)) {
+      const { status, headers } = await call(app, `/docs/${name}`)
+      expect([name, status, headers.location]).toEqual([name, 301, location])
+    }
+  })
+
   it('are rendered once', async () => {
-    const [first, second] = [await call(app, '/docs/operate'), await call(app, '/docs/operate')]
+    const [first, second] = [await call(app, '/docs/operate/deploy'), await call(app, '/docs/operate/deploy')]
     expect(second.headers.etag).toBe(first.headers.etag)
-    const br = await call(app, '/docs/operate', { headers: { 'Accept-Encoding': 'br' } })
+    const br = await call(app, '/docs/operate/deploy', { headers: { 'Accept-Encoding': 'br' } })
     expect(br.headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding', etag: first.headers.etag })
   })
 
@@ -206,12 +237,6 @@ describe('html', () => {
     )
   })
 })
-
-function namesIn(folder: string): string[] {
-  return readdirSync(join(ROOT, folder))
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => file.slice(0, -'.md'.length))
-}
 
 function loadedBy(text: string): string[] {
   return [...text.matchAll(/<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url)

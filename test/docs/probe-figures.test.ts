@@ -1,4 +1,4 @@
-// The figures of docs/canaries.md are those of the probes that are there. After the probes were fitted again:
+// The figures of docs/trace/canaries.md are those of the probes that are there. After the probes were fitted again:
 // UPDATE=1 npm test -- test/docs/probe-figures.test.ts
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { DEFAULT_MODEL, EMBEDDED_MODELS } from '#src/trace/models/model-files.ts
 import { type ProbeCard, parseProbeSet } from '#src/trace/probes/probe-set.ts'
 import { PACKAGES } from '../../commands/model/packages.ts'
 
-const DOC = join(import.meta.dirname, '../../docs/canaries.md')
+const DOC = join(import.meta.dirname, '../../docs/trace/canaries.md')
 const { probes } = parseProbeSet(readFileSync(DEFAULT_MODEL.probesPath ?? '', 'utf8'))
 const SETS = [...EMBEDDED_MODELS.map(({ probesPath }) => probesPath ?? ''), fileURLToPath(PACKAGES.smollm2.probes)].map(
   (path) => parseProbeSet(readFileSync(path, 'utf8')),
@@ -69,7 +69,7 @@ const GENERATED = {
   ],
 }
 
-it('docs/canaries.md has the figures of the tiny model’s card', () => {
+it('docs/trace/canaries.md has the figures of the tiny model’s card', () => {
   const text = readFileSync(DOC, 'utf8')
   const made = [CARD, GENERATED, ORDERS].reduce((changed, { head, rows }) => {
     const first = head.slice(0, 3).map((name) => `\\| ${name} +`)

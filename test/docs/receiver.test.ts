@@ -8,13 +8,13 @@ import { choosePorts } from '../../commands/ports.ts'
 import { call } from '../support/http.ts'
 import { until } from '../support/until.ts'
 
-// The receiver of docs/webhooks.md, unchanged: on the machine's own Node if it has the stated minimum version, and on
+// The receiver of docs/webhooks/webhooks.md, unchanged: on the machine's own Node if it has the stated minimum version, and on
 // the Node that the service ships.
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8'
 const snippet = /^```js\n(\/\/ receiver\.mjs\n[\s\S]*?)^```$/m.exec(
-  readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8'),
+  readFileSync(join(ROOT, 'docs/webhooks/webhooks.md'), 'utf8'),
 )?.[1]
 
 describe.each(nodesOf())('the receiver of the guide on Node %s', (_version, node) => {

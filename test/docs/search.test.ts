@@ -22,16 +22,16 @@ const pathsOf = (text: string) => search(text).map(({ entry }) => entry.path)
 describe('the search of the pages', () => {
   it('leads to the right page first, also by words that the text does not use', () => {
     const wanted = {
-      pagination: 'docs/api#lists',
-      'getting started': 'docs/integrate',
-      gdpr: 'docs/api#erasing-a-claim',
-      webhok: 'docs/webhooks',
-      helm: 'docs/operate#containers',
-      sdk: 'docs/integrate#4-capture-upload-submit',
-      docker: 'docs/operate#containers',
-      429: 'docs/api#rate-limits',
-      adjuster: 'docs/cases',
-      'webhook signature': 'docs/webhooks#verify',
+      pagination: 'docs/reference/api#lists',
+      'getting started': 'docs/start/first-requests',
+      gdpr: 'docs/reference/api#erasing-a-claim',
+      webhok: 'docs/webhooks/webhooks',
+      helm: 'docs/operate/deploy#containers',
+      sdk: 'docs/attest/integrate#4-capture-upload-submit',
+      docker: 'docs/operate/deploy#containers',
+      429: 'docs/reference/api#rate-limits',
+      adjuster: 'docs/attest/cases',
+      'webhook signature': 'docs/webhooks/webhooks#verify',
     }
     const first = Object.fromEntries(Object.keys(wanted).map((text) => [text, pathsOf(text)[0]]))
     expect(first).toEqual(wanted)
@@ -39,11 +39,11 @@ describe('the search of the pages', () => {
 
   it('finds words of one stem', () => {
     expect(pathsOf('approve')).toEqual(expect.arrayContaining(pathsOf('approvals').slice(0, 3)))
-    expect(pathsOf('delegated mandates')[0]).toMatch(/^docs\/mandates/)
+    expect(pathsOf('delegated mandates')[0]).toMatch(/^docs\/authorize\/mandates/)
   })
 
   it('falls back to near spellings, then to any of the words', () => {
-    expect(pathsOf('scheduel')[0]).toMatch(/^docs\/schedules/)
+    expect(pathsOf('scheduel')[0]).toMatch(/^docs\/authorize\/schedules/)
     expect(pathsOf('zebra schedules')[0]).toMatch(/schedules/)
     expect(pathsOf('qqqqqqqq')).toEqual([])
     expect(pathsOf('')).toEqual([])

@@ -23,7 +23,7 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
     beforeAll(async () => {
       system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'attest', 'compare'] })
       // The commands run in the checkout, and a reader's key is in the environment.
-      guide = openGuide('docs/submit.md', {
+      guide = openGuide('docs/attest/submit.md', {
         'npm run': `DATA_DIR=${data} COUNTERSIGN_KEY=${system.key} npm --prefix ${ROOT} run`,
         'http://localhost:8080': system.baseUrl,
       })

@@ -17,7 +17,7 @@ describe.skipIf(isMissing)(
 
     beforeAll(async () => {
       system = await startSystem({ engine: 'postgres', only: ['web'] })
-      guide = openGuide('docs/tokens.md', {
+      guide = openGuide('docs/authorize/tokens.md', {
         'http://localhost:8080': system.baseUrl,
         svc_test_your_own_key: system.key,
       })

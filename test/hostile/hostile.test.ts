@@ -1,5 +1,5 @@
 // Hostile inputs for every parser of bytes from outside: 80 each here, 8 to 20 more that begin as real files, the number in
-// HOSTILE in the large form (docs/hostile.md).
+// HOSTILE in the large form (docs/assurance/hostile.md).
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

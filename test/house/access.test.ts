@@ -129,7 +129,7 @@ describe('every route that is not public', () => {
     }
   })
 
-  it('takes the keys that docs/keys.md names for each job where the job needs it, and not beyond', async () => {
+  it('takes the keys that docs/account/keys.md names for each job where the job needs it, and not beyond', async () => {
     const JOBS: Record<string, { key: Partial<KeyRow>; can: string[]; cannot: string[] }> = {
       'consumer of events': {
         key: { scopes: ['admin'], isReadOnly: true },

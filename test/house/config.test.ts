@@ -18,7 +18,7 @@ describe('the configuration', () => {
   })
 
   it('refuses a key that two parts declare', () => {
-    const part = defineConfig({ keys: { PORT: z.string() } })
+    const part = defineConfig({ title: 'Ports', keys: { PORT: z.string() } })
     expect(() => mergeKeys([part, part])).toThrow(/same configuration key/)
   })
 })

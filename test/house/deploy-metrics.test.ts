@@ -61,8 +61,10 @@ describe('alerts and dashboard', () => {
     expect(unshown.map(({ name }) => name)).toEqual([])
   })
 
-  it('each have a severity, a summary, and a row in docs/operate.md that says what to do', () => {
-    const documented = [...read('docs/operate.md').matchAll(/^\| `(Countersign\w+)`/gm)].map(([, name]) => name)
+  it('each have a severity, a summary, and a row in docs/operate/incidents.md that says what to do', () => {
+    const documented = [...read('docs/operate/incidents.md').matchAll(/^\| `(Countersign\w+)`/gm)].map(
+      ([, name]) => name,
+    )
     const rules = rulesOf(alerts)
     expect(documented.sort()).toEqual(rules.map(({ name }) => name).sort())
     for (const { name, text } of rules) {

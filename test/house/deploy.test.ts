@@ -18,7 +18,7 @@ const manifests = readdirSync(resolve(ROOT, 'deploy/kubernetes'), { recursive: t
 const kubernetes = manifests.map((file) => read(`deploy/kubernetes/${file}`)).join('\n---\n')
 const dockerfile = read('Dockerfile')
 
-// Read by the commands only, see docs/operate.md; by Node; and the variables of the Postgres image.
+// Read by the commands only, see docs/operate/configuration.md; by Node; and the variables of the Postgres image.
 const OTHERS = [
   'DATABASE_OWNER_URL',
   'DATA_DIR',

@@ -23,9 +23,9 @@ describe('the processes', () => {
         .sort(),
     ).toEqual(names)
     for (const { name, command } of declared) expect(command).toEqual(['node', `workers/${name}.ts`])
-    const [killed = ''] = /^\| `kill`.*$/m.exec(readFileSync(resolve(ROOT, 'docs/faults.md'), 'utf8')) ?? []
+    const [killed = ''] = /^\| `kill`.*$/m.exec(readFileSync(resolve(ROOT, 'docs/assurance/faults.md'), 'utf8')) ?? []
     const unnamed = names.filter((name) => !killed.includes(`\`${name}\``))
-    expect({ file: 'docs/faults.md', unnamed }).toEqual({ file: 'docs/faults.md', unnamed: [] })
+    expect({ file: 'docs/assurance/faults.md', unnamed }).toEqual({ file: 'docs/assurance/faults.md', unnamed: [] })
   })
 
   it('die at a step of their work in fault runs, each that works for a queue', () => {

@@ -1,4 +1,4 @@
-// One table has what every reason code means: the API answers it, and docs/reasons.md shows it. `UPDATE=1` writes the page's
+// One table has what every reason code means: the API answers it, and docs/authorize/reasons.md shows it. `UPDATE=1` writes the page's
 // rows from the table.
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import * as catalogue from '#src/catalogue/reasons.ts'
 import { listReasonCodes, type ReasonPlace } from '#src/overview/reference/reasons.ts'
 import { REASON_CODES_OF_SPECIFICATION } from '../support/reason-codes.ts'
 
-const FILE = resolve(import.meta.dirname, '../../docs/reasons.md')
+const FILE = resolve(import.meta.dirname, '../../docs/authorize/reasons.md')
 const ROW = /^\| `([a-z0-9_]+)` +\| (.*?) +\| (.*?) +\|$/gm
 const entries = listReasonCodes()
 const texts: Record<string, catalogue.ReasonText> = {
@@ -59,7 +59,7 @@ describe('the table of reason codes', () => {
   })
 })
 
-describe('docs/reasons.md', () => {
+describe('docs/authorize/reasons.md', () => {
   const rows = [...readFileSync(FILE, 'utf8').matchAll(ROW)].map(([, code = '', meaning, remedy]) => ({
     code,
     meaning,

@@ -17,7 +17,8 @@ const BASH = ['--norc', '-c']
 export interface Block {
   language: string
   text: string
-  line: number
+  /** File and line. */
+  place: string
 }
 
 export interface Guide {
@@ -37,9 +38,12 @@ export function missingTools(tools: readonly string[]): string[] {
   return tools.filter((tool) => spawnSync('sh', ['-c', `command -v ${tool}`], { stdio: 'ignore' }).status !== 0)
 }
 
-/** @param places What stands in the guide, and what takes its place: its address, its key, its port. */
-export function openGuide(file: string, places: Record<string, string>): Guide {
-  const blocks = blocksOf(readFileSync(join(ROOT, file), 'utf8'))
+/**
+ * @param files The guide, or several of which each continues the one before.
+ * @param places What stands in the guide, and what takes its place: its address, its key, its port.
+ */
+export function openGuide(files: string | readonly string[], places: Record<string, string>): Guide {
+  const blocks = [files].flat().flatMap((file) => blocksOf(file, readFileSync(join(ROOT, file), 'utf8')))
   const folder = mkdtempSync(join(tmpdir(), 'countersign-guide-'))
   let receiver: { child: ChildProcess; printed: () => string } | undefined
 
@@ -88,9 +92,8 @@ export function openGuide(file: string, places: Record<string, string>): Guide {
     blocks,
     async run() {
       let printed = ''
-      for (const { language, text, line } of blocks) {
+      for (const { language, text, place } of blocks) {
         const content = placed(text)
-        const place = `${file}:${line}`
         if (language === 'ts' || language === 'python') writeFileSync(join(folder, nameOf(content)), content)
         else if (language === 'sh') printed = await type(content, place)
         else if (language === 'sh receiver') await restart(content)
@@ -136,11 +139,11 @@ function environment(): NodeJS.ProcessEnv {
   return { HOME, PATH: [join(ROOT, 'node_modules/.bin'), PATH].join(delimiter), PYTHONDONTWRITEBYTECODE: '1' }
 }
 
-function blocksOf(text: string): Block[] {
+function blocksOf(file: string, text: string): Block[] {
   return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ 1: language = '', 2: content = '', index }) => ({
     language,
     text: content,
-    line: text.slice(0, index).split('\n').length,
+    place: `${file}:${text.slice(0, index).split('\n').length}`,
   }))
 }
 

@@ -1,4 +1,4 @@
-// The figures of docs/duplicates.md: how many pairs of different documents are called one picture, and how many copies of
+// The figures of docs/attest/duplicates.md: how many pairs of different documents are called one picture, and how many copies of
 // photos and documents are found. `node tools/duplicate-figures/measure.ts`, some minutes.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

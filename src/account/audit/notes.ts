@@ -30,7 +30,7 @@ export const NOTES: Record<string, Note> = {
       'before its first byte is sent. Reads of the same photo or video by the same key or user within a minute are one ' +
       'entry; each download of an export is one. Refused acts (`act.refused`) and failed sign-ins of users (`user.sign_in_refused`) are entries, ten ' +
       'of one key or user in ten minutes, and the others counted in one. A sandbox key reads the entries of the sandbox. Entries are kept for 30 days, a year or seven years, by ' +
-      'plan. See [the account]({base_url}/docs/account).',
+      'plan. See [the account]({base_url}/docs/account/account).',
     answers: { 200: { example: listed(entry) } },
     problems: ['environment_mismatch'],
   },

@@ -18,7 +18,7 @@ export const NOTES: Record<string, Note> = {
     description:
       'Takes the session of an owner, which began less than 10 minutes ago (`session_required` otherwise). From the next request on, API keys and other users get `account_suspended`; jobs and ' +
       'webhook deliveries wait. Owners can read, export everything and undo the closure. After 30 days all rows and media ' +
-      'of the account are erased. See [the account]({base_url}/docs/account#closing-the-account).',
+      'of the account are erased. See [the account]({base_url}/docs/account/account#closing-the-account).',
     examples: { 'By its name': { confirm: 'Example Insurance' } },
     answers: { 200: { example: closed } },
     problems: ['conflict'],

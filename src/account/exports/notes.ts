@@ -31,7 +31,7 @@ export const NOTES: Record<string, Note> = {
     description:
       'Takes the session of an owner, which began less than 10 minutes ago (`session_required` otherwise). Each table is one file with a JSON object per line, for both environments; secrets ' +
       'and their hashes are left out. `manifest.json` has the SHA-256 of each file. An account has one export at a time. ' +
-      'See [the account]({base_url}/docs/account).',
+      'See [the account]({base_url}/docs/account/account).',
     examples: { 'With photos and videos': { include_media: true } },
     answers: {
       202: {

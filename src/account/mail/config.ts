@@ -15,16 +15,21 @@ const sender = z
   )
 
 export const mailConfig = defineConfig({
+  title: 'Mail',
   keys: {
     SMTP_URL: z
       .url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps address' })
       .optional()
-      .describe('Mail server, smtps://user:password@host:465 or smtp://…:587 with STARTTLS.'),
+      .describe(
+        'Mail server, smtps://user:password@host:465 or smtp://…:587 with STARTTLS. `?tls=off` for a relay on a private network.',
+      ),
     MAIL_FROM: sender.optional().describe('Sender of mails, such as Countersign <no-reply@example.com>.'),
     MAIL_DIR: z
       .string()
       .optional()
-      .describe('Folder for mails as .eml files where SMTP_URL is not set. Development only.'),
+      .describe(
+        'Folder for mails as .eml files where SMTP_URL is not set. Development only. `npm start` uses `.data/mail`.',
+      ),
   },
   problems({ MODE, SMTP_URL, MAIL_FROM, MAIL_DIR }) {
     if (MODE !== 'production') return []

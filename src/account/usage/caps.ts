@@ -11,6 +11,8 @@ import type { Scope } from '#src/platform/ids.ts'
 import { isMetered } from './meter.ts'
 import { selectUse, type UseRow } from './rows.ts'
 
+// The cap is a sum that is read, not a counter in a row: such a row would put the captures of an account one after the other.
+// So an account may pass its cap by what it sends within this time, and is never refused by an older number.
 const FRESH_MS = 1_000
 // Below this share of the cap, a value that is no longer fresh still lets a request pass while it is read again.
 const NEAR = 0.9

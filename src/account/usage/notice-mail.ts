@@ -40,7 +40,7 @@ function letterOf({ month, plan, cap, used, kind }: NoticeRow, accountId: string
           ? 'Further live operations are refused with monthly_cap_exceeded until the next month begins, or until the operator of the service moves the account to a larger plan.'
           : 'When they are used up, further live operations are refused until the next month begins. The operator of the service can move the account to a larger plan.',
     ],
-    action: { label: 'How plans work', url: `${baseUrl}/docs/plans` },
+    action: { label: 'How plans work', url: `${baseUrl}/docs/account/plans` },
     notes: ['You get this mail because you are an owner or an admin of the account.'],
   }
 }

@@ -3,6 +3,7 @@ import { count, defineConfig, type SettingsOf } from '#src/platform/config-keys.
 export type WebhookSettings = SettingsOf<typeof webhooksConfig>
 
 export const webhooksConfig = defineConfig({
+  title: 'Webhooks',
   keys: {
     WEBHOOK_TIME_DIVISOR: count(1).describe('Divides the webhook retry delays, for tests. Development only.'),
   },

@@ -34,7 +34,7 @@ function letterOf(
       `The ${environment} webhook endpoint ${endpoint.id} (${origin}) of the account ${accountId} was disabled. ${why}`,
       'Nothing is sent to it, and the deliveries that waited for it were cancelled. When the receiver works, enable the endpoint with PATCH and status "enabled", and recover the events that it missed.',
     ],
-    action: { label: 'How to enable it and recover', url: `${baseUrl}/docs/webhook-delivery` },
+    action: { label: 'How to enable it and recover', url: `${baseUrl}/docs/webhooks/webhook-delivery` },
     notes: ['You get this mail because you are an owner or an admin of the account.'],
   }
 }

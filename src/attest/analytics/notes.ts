@@ -2,7 +2,7 @@ import type { Note } from '#src/platform/http/openapi.ts'
 import { MAX_CASES, MAX_CLAIMS } from './analytics.ts'
 
 const period = { from: '2026-11-18T00:00:00.000Z', to: '2026-11-20T00:00:00.000Z' }
-const guide = 'See [analytics]({base_url}/docs/analytics).'
+const guide = 'See [analytics]({base_url}/docs/reference/analytics).'
 const few = (most: number) => most.toLocaleString('en')
 
 export const NOTES: Record<string, Note> = {

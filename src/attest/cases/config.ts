@@ -6,6 +6,7 @@ import type { SlaSettings } from './sla.ts'
 export type CasesSettings = SettingsOf<typeof casesConfig>
 
 export const casesConfig = defineConfig({
+  title: 'Cases',
   keys: {
     CASES_ON_ESCALATION: onOff.describe('Whether a claim that becomes failed gets a case.'),
     CASES_FOUR_EYES: onOff.describe('Whether denying a case for suspected fraud takes two adjusters.'),

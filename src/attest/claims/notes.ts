@@ -133,7 +133,7 @@ const { external_id: _e, media: _m, ...submission } = capture
 export const NOTES: Record<string, Note> = {
   'POST /v1/claims/attest': {
     description:
-      'The signature covers the canonical form (RFC 8785) of `bundle`: see the [guide]({base_url}/docs/integrate). ' +
+      'The signature covers the canonical form (RFC 8785) of `bundle`: see the [guide]({base_url}/docs/attest/integrate). ' +
       'A fault of the capture is not an error: a bad signature or a used nonce is a factor of a result with status ' +
       '200. The same `external_id` with the same content is the same attestation, without a time limit.',
     headers: { Prefer: PREFER },

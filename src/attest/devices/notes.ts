@@ -99,7 +99,7 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/admin/devices/challenges': {
     description:
       'Hardware evidence must contain one: 32 bytes in base64url, each valid once and for a day. See the guide to ' +
-      'hardware evidence, docs/hardware.md.',
+      'hardware evidence, docs/attest/hardware.md.',
     examples: { 'For two phones': { count: 2 } },
     answers: {
       200: {

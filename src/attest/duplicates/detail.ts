@@ -6,7 +6,7 @@
 export const DETAIL_SIDE = 64
 
 // The greys by which the block that differs most may differ; and less in a picture with little contrast, as a part of its standard
-// deviation. docs/duplicates.md has the shares of copies and of different documents that stay below.
+// deviation. docs/attest/duplicates.md has the shares of copies and of different documents that stay below.
 const MAX_DIFFERENCE = 4.7
 const MAX_OF_CONTRAST = 0.3
 

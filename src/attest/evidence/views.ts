@@ -196,7 +196,9 @@ export const signedPacketView = z
     packet_sha256: z.string().describe('SHA-256 (hex) of the canonical packet (RFC 8785).'),
     signature: z
       .string()
-      .describe('A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/evidence.md.'),
+      .describe(
+        'A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/attest/evidence.md.',
+      ),
   })
   .meta({ id: 'SignedEvidencePacket' })
 

@@ -43,7 +43,7 @@ export function checkAndroidChain({ ders, rootDigests, at }: PathInput): Android
   if (leaf === undefined || attester === undefined || root === undefined) return refuse('chain_too_short', 'is empty')
 
   // The root must be self-signed. Google's own verifier compares names as well, so a chain with valid signatures and
-  // wrong names is refused: see decision 27.
+  // wrong names is refused: see decision 21.
   for (const [index, certificate] of certificates.entries()) {
     const issuer = certificates[index + 1]
     const problem = issuer === undefined ? endProblem(root, index) : linkProblem(certificate, issuer, index)

@@ -4,9 +4,10 @@ import { readExpectedApps, readVendorRoots } from './roots.ts'
 export type HardwareSettings = SettingsOf<typeof hardwareConfig> & { MODE: 'development' | 'production' }
 
 export const hardwareConfig = defineConfig({
+  title: 'Hardware evidence',
   keys: {
     ATTESTATION_APPS: readableBy(list, readExpectedApps).describe(
-      'Apps whose hardware evidence counts: android:<package>:<signing SHA-256> or apple:<team>.<bundle id>.',
+      'Apps whose hardware evidence counts: android:<package>:<signing SHA-256> or apple:<team>.<bundle id>. Separated by commas. See docs/attest/hardware.md.',
     ),
     ATTESTATION_TEST_ROOTS: readableBy(list, readVendorRoots).describe(
       'Public keys of simulated vendors, android:<base64> or apple:<base64>. Development only.',

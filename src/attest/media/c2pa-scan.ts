@@ -17,7 +17,7 @@ export interface C2paScan {
 // Photos have tens of parts. A PNG photo of 20 MB has thousands of IDAT chunks, but the manifest stands before them.
 export const MAX_PARTS = 1_000
 /**
- * The 250,000 fragments that a video may have (docs/video.md), each with `styp`, `sidx`, `moof` and `mdat`. Walking so many
+ * The 250,000 fragments that a video may have (docs/attest/video.md), each with `styp`, `sidx`, `moof` and `mdat`. Walking so many
  * takes up to two seconds of processor time, as long as hashing 2 GiB.
  */
 export const MAX_FRAGMENT_BOXES = 1_000_000

@@ -4,11 +4,14 @@ import { defineConfig, httpAddress, label, type SettingsOf } from '#src/platform
 export type DetectorSettings = SettingsOf<typeof screenConfig>
 
 export const screenConfig = defineConfig({
+  title: 'Screening',
   keys: {
     SCREENING_DETECTOR: z
       .enum(['none', 'sightengine', 'hive', 'http'], 'must be none, sightengine, hive or http')
       .default('none')
-      .describe('Who scores synthetic media; without one screenings are unavailable.'),
+      .describe(
+        'Detector that scores synthetic media; without one screenings are unavailable. See docs/attest/screening.md.',
+      ),
     SCREENING_URL: httpAddress
       .optional()
       .describe('Address of the detector: needed for http, the vendor’s own otherwise.'),

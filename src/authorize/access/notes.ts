@@ -41,7 +41,7 @@ const KEY =
   'another token or action is idempotency_key_reused.'
 
 const single: Note = {
-  description: `The verification of a token in the form of the AuthZEN Authorization API 1.0: see [AuthZEN](/docs/authzen). It
+  description: `The verification of a token in the form of the AuthZEN Authorization API 1.0: see [AuthZEN]({base_url}/docs/authorize/authzen). It
 is as \`POST /v1/intent/verify\` with \`execute: false\`, and is recorded and counted as one. \`decision\` is \`valid\`; \`context\` has the
 other members of that answer. An action that was executed before is denied with \`token_already_executed\` or
 \`schedule_already_executed\`, unless the caller is the one that executed it and sends the same Idempotency-Key: then it is permitted with

@@ -1,6 +1,6 @@
 // The service's own check of a ledger, a part at a time: entries against their hashes, leaves against entries, stored nodes,
 // the head and checkpoints against the leaves. It finds what was changed below the service. What was replaced as a whole,
-// with all checkpoints, only a checkpoint in other hands tells: see docs/ledger.md.
+// with all checkpoints, only a checkpoint in other hands tells: see docs/authorize/ledger.md.
 
 import { LONGER_KEPT_KINDS } from '#src/catalogue/decisions.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'

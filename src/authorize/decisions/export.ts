@@ -1,4 +1,4 @@
-// The ledger as lines that a stranger can check without the service: see docs/ledger.md. It goes up to a checkpoint, so that
+// The ledger as lines that a stranger can check without the service: see docs/authorize/ledger.md. It goes up to a checkpoint, so that
 // every line is covered by a signature, and it can be taken up again behind any position.
 
 import { invalidField } from '#src/failure.ts'

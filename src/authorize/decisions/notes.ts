@@ -66,7 +66,7 @@ const lines = [
   { type: 'checkpoint', ...checkpoint, size: 2 },
   { type: 'end', size: 2 },
 ]
-const guide = 'See [the ledger]({base_url}/docs/ledger).'
+const guide = 'See [the ledger]({base_url}/docs/authorize/ledger).'
 
 export const NOTES: Record<string, Note> = {
   'GET /v1/decisions': {

@@ -52,7 +52,7 @@ export interface Evaluation {
 
 type CanaryNeed = PolicyNeed & { kind: 'canary' }
 
-// Of a condition that names no age (docs/canaries.md, Conditions of a policy).
+// Of a condition that names no age (docs/trace/canaries.md, Conditions of a policy).
 const MAX_AGE_SECONDS = 300
 
 export type Ask = ReturnType<typeof createAsk>

@@ -142,7 +142,7 @@ function levelOf(row: LevelRow): MandateLevel {
   }
 }
 
-/** What rules of the policy read as `mandate` (docs/policy.md). */
+/** What rules of the policy read as `mandate` (docs/authorize/policy.md). */
 function attributesOf(leaf: LevelRow, levels: readonly MandateLevel[]): JsonObject {
   const { id, principal, agentId, timezone, constraints } = leaf
   const own = levels.at(-1)

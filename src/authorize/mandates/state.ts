@@ -1,5 +1,6 @@
 // The state of a mandate and the period of its budget, as SQL over a row of `mandates` and an instant. Every reader and every
-// guarded change uses these expressions, so that no two of them see another state. Nothing of it is stored.
+// guarded change uses these expressions, so that no two of them see another state. Nothing of it is stored: a job
+// that sets states would be late.
 
 import type { MandateStatus } from './judge.ts'
 

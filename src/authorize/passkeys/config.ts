@@ -17,6 +17,7 @@ const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([
 const ANDROID_APP = /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/
 
 export const passkeysConfig = defineConfig({
+  title: 'Passkeys',
   keys: {
     WEBAUTHN_RP_ID: z
       .string()
@@ -26,7 +27,7 @@ export const passkeysConfig = defineConfig({
         'The host name that passkeys belong to; without it that of BASE_URL. Another one makes every passkey useless.',
       ),
     WEBAUTHN_ORIGINS: readableBy(list, (origins) => origins.map(readOrigin)).describe(
-      'Origins of the pages and apps that use passkeys; without it that of BASE_URL.',
+      'Origins of the pages and apps that use passkeys; without it that of BASE_URL. Separated by commas.',
     ),
   },
   problems({ WEBAUTHN_RP_ID: id, WEBAUTHN_ORIGINS: origins = '', BASE_URL, HOST = '127.0.0.1', PORT = '8080' }) {

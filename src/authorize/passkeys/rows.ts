@@ -154,7 +154,8 @@ export async function deletePasskeysOf(tx: Tx, { accountId, userId }: PasskeyOwn
 
 /**
  * Notes a use. False where the passkey was removed meanwhile, or another use had the same counter or a higher one: the
- * condition is evaluated again after another transaction's use or removal has committed.
+ * condition is evaluated again after another transaction's use or removal has committed. It compares with the new counter
+ * and not with the one that was read: two uses may commit in either order of their checks.
  */
 export async function notePasskeyUse(
   tx: Tx,

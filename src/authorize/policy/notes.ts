@@ -134,7 +134,7 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/policy': {
     description:
       'Per account and environment. `version` 0 is the defaults, which count until a policy is set. To change it, change ' +
-      '`document` and send it back, with the ETag as `If-Match`. See the [guide]({base_url}/docs/policy).',
+      '`document` and send it back, with the ETag as `If-Match`. See the [guide]({base_url}/docs/authorize/policy).',
     answers: { 200: { example: current } },
   },
   'PUT /v1/policy': {

@@ -11,11 +11,11 @@ const ageClass = (from: number, to: number | null, counts: Record<string, number
   const total = Object.values(all).reduce((sum, count) => sum + count, 0)
   return { from_seconds: from, to_seconds: to, total, by_status: all }
 }
-const guide = 'See [reports]({base_url}/docs/reports).'
+const guide = 'See [reports]({base_url}/docs/authorize/reports).'
 
 export const NOTES: Record<string, Note> = {
   'GET /v1/analytics/decisions': {
-    description: `Counts the entries \`verify\` and \`execute\` of the ledger by day and reason. A period of more than ${MAX_COUNTED.toLocaleString('en')} of them is refused with \`range_too_large\`: ask for a shorter one. See [analytics]({base_url}/docs/analytics).`,
+    description: `Counts the entries \`verify\` and \`execute\` of the ledger by day and reason. A period of more than ${MAX_COUNTED.toLocaleString('en')} of them is refused with \`range_too_large\`: ask for a shorter one. See [analytics]({base_url}/docs/reference/analytics).`,
     answers: {
       200: {
         example: {

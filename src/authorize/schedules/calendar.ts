@@ -1,5 +1,6 @@
 // The calendar of a schedule: when its cycles begin. Dates are counted in whole days, which is exact and cheap; only the
-// instants that are asked for are computed in the time zone.
+// instants that are asked for are computed in the time zone. Nothing is stored: stored instants would have to be extended while
+// nothing is executed, and would be wrong once a government changes its summer time.
 //
 // Cycle n begins at occurrence n. Occurrence 1 is the anchor itself. Every later one has the anchor's time of day on its
 // date, in the schedule's zone: a time that the clocks skip is later by what they skip, a time that they repeat is the first

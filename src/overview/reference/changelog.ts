@@ -1,4 +1,5 @@
-// CHANGELOG.md as data (Keep a Changelog 1.1.0): versions, their sections, and in each the changes as Markdown.
+// CHANGELOG.md as data: versions in the form of Keep a Changelog 1.1.0, the product of each change as its section, and the
+// changes as Markdown.
 
 import { readFileSync } from 'node:fs'
 

@@ -5,7 +5,7 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/reason-codes': {
     description:
       'All of them in one page, in the order in which they are answered. Rules of a policy may answer with reasons of their ' +
-      'own, which are not here. The same texts are in [the guide]({base_url}/docs/reasons).',
+      'own, which are not here. The same texts are in [the guide]({base_url}/docs/authorize/reasons).',
     answers: {
       200: {
         example: listed({
@@ -25,7 +25,7 @@ export const NOTES: Record<string, Note> = {
         example: listed({
           version: '1.1.0',
           date: '2026-11-20',
-          changes: [{ section: 'Added', text: 'The search finds agents by their name.' }],
+          changes: [{ section: 'Account', text: 'The search finds agents by their name.' }],
         }),
       },
     },

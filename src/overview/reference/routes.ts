@@ -25,7 +25,10 @@ const reasonCodeView = z
   .meta({ id: 'ReasonCode' })
 
 const changeView = z
-  .object({ section: z.string().describe('Such as Added, Changed or Fixed.'), text: z.string().describe('Markdown.') })
+  .object({
+    section: z.string().describe('The product or area, such as Attest or Operate.'),
+    text: z.string().describe('Markdown.'),
+  })
   .meta({ id: 'Change' })
 const versionView = z
   .object({

@@ -5,7 +5,7 @@ const counted = (count: number) => ({ count, capped: false })
 
 export const NOTES: Record<string, Note> = {
   'GET /v1/overview': {
-    description: `Counts what waits for the caller, in one environment. Each part is shown to those who may call the route that lists its rows; another part is null, and \`not_readable\` names it. Counts go to ${COUNT_CAP.toLocaleString('en')}. See [the overview]({base_url}/docs/overview).`,
+    description: `Counts what waits for the caller, in one environment. Each part is shown to those who may call the route that lists its rows; another part is null, and \`not_readable\` names it. Counts go to ${COUNT_CAP.toLocaleString('en')}. See [the overview]({base_url}/docs/reference/overview).`,
     answers: {
       200: {
         example: {

@@ -9,10 +9,15 @@ const masterKey = z
   .transform((text) => Buffer.from(text, 'base64'))
 
 export const masterKeyConfig = defineConfig({
+  title: 'Master key',
   keys: {
-    MASTER_KEY: masterKey.describe('Seals secrets and signing keys at rest. Losing it loses them.'),
+    MASTER_KEY: masterKey.describe(
+      'Seals secrets and signing keys at rest. Losing it loses them. `openssl rand -base64 32` makes one.',
+    ),
     MASTER_KEY_ID: label.default('k1').describe('Names MASTER_KEY in what it sealed.'),
-    MASTER_KEYS_PREVIOUS: list.describe('id=base64 pairs of keys that only open.'),
+    MASTER_KEYS_PREVIOUS: list.describe(
+      'id=base64 pairs of keys that only open. Separated by commas. See docs/operate/keys.md.',
+    ),
   },
   problems({ MODE, MASTER_KEY }) {
     const { success, data } = masterKey.safeParse(MASTER_KEY)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { count, defineConfig, onOff } from '#src/platform/config-keys.ts'
 
 export const databaseConfig = defineConfig({
+  title: 'Postgres',
   keys: {
     DATABASE_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be postgres://user:password@host:port/database' })

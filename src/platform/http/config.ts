@@ -7,6 +7,7 @@ const hostNames = list.pipe(
 )
 
 export const httpConfig = defineConfig({
+  title: 'HTTP and the internal port',
   keys: {
     BASE_URL: httpAddress.optional().describe('The public address, for links in answers.'),
     HOST: z.string().default('127.0.0.1').describe('Address that the API listens on; 0.0.0.0 in a container.'),
@@ -18,7 +19,11 @@ export const httpConfig = defineConfig({
     INTERNAL_HOSTS: hostNames.describe(
       'Names by which the internal port may be asked, besides addresses and localhost. Other names are refused.',
     ),
-    INTERNAL_PORT: port.default(9090).describe('/metrics and /health/ready of this process.'),
+    INTERNAL_PORT: port
+      .default(9090)
+      .describe(
+        '/metrics and /health/ready of this process. Several on one machine need several; 0 takes a free one, and the log says which.',
+      ),
     BULL_BOARD_PASSWORD: z
       .string()
       .min(12, 'must have 12 characters at least')

@@ -1,5 +1,6 @@
 // A list as NDJSON (`Accept: application/x-ndjson`): everything that matches, one item per line. It reads the pages of
-// the list one after the other through the route's own handler, so that one page is in memory, whatever the length.
+// the list one after the other through the route's own handler, so that one page is in memory, whatever the length. The
+// first page is read before the head is sent, and a later failure cuts the connection: no client takes a part for the whole.
 
 import { Readable } from 'node:stream'
 import { z } from 'zod'

@@ -3,6 +3,7 @@ import { QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { count, defineConfig, label } from '#src/platform/config-keys.ts'
 
 export const engineConfig = defineConfig({
+  title: 'Queues',
   keys: {
     REDIS_URL: z
       .url({ protocol: /^rediss?$/, error: 'must be redis://host:port, or rediss:// for TLS' })
@@ -16,7 +17,13 @@ export const engineConfig = defineConfig({
       : [],
 })
 
-export const concurrencyConfig = defineConfig({ keys: concurrencyKeys() })
+// What operators must know beside the number.
+const MORE: Partial<Record<QueueName, string>> = {
+  attest: ' An account that is alone takes half of them; beside others each leaves as many free as it takes.',
+  mail: ' It has as many connections to the mail server.',
+}
+
+export const concurrencyConfig = defineConfig({ title: 'Jobs at once', keys: concurrencyKeys() })
 
 export function concurrencyKey(queue: QueueName): string {
   return `${queue.toUpperCase()}_CONCURRENCY`
@@ -26,7 +33,7 @@ export function concurrencyKey(queue: QueueName): string {
 function concurrencyKeys(): Record<never, z.ZodType> {
   const entries = QUEUE_NAMES.map((queue) => [
     concurrencyKey(queue),
-    count(QUEUES[queue].concurrency).describe(`Jobs at once in one ${queue} worker.`),
+    count(QUEUES[queue].concurrency).describe(`Jobs at once in one ${queue} worker.${MORE[queue] ?? ''}`),
   ])
   return Object.fromEntries(entries)
 }

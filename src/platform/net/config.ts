@@ -1,6 +1,7 @@
 import { defineConfig, list } from '#src/platform/config-keys.ts'
 
 export const outboundConfig = defineConfig({
+  title: 'Outbound calls',
   keys: {
     OUTBOUND_ALLOW: list.describe('Loopback hosts that webhooks may reach, such as localhost. Development only.'),
   },

@@ -168,7 +168,7 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/trace/traces/:id': {
     description:
       '`canary.hash` covers the readings, their time, their set, the model version, the runtime and the id of the trace. ' +
-      'Everything that it covers is in the answer: see [canaries]({base_url}/docs/canaries#the-hash-of-a-reading).',
+      'Everything that it covers is in the answer: see [canaries]({base_url}/docs/trace/canaries#the-hash-of-a-reading).',
     answers: { 200: { example: trace } },
   },
 }

@@ -97,7 +97,7 @@ const evalSet = {
   created_at: '2026-11-20T15:02:00.000Z',
 }
 
-const guide = 'See [comparing model versions]({base_url}/docs/diffs).'
+const guide = 'See [comparing model versions]({base_url}/docs/trace/diffs).'
 
 export const NOTES: Record<string, Note> = {
   'POST /v1/trace/diffs': {

@@ -1,6 +1,9 @@
 // How far two samples of canary scores are apart. Pure: the same scores and random numbers give the same figures.
 
-/** Scores are counted in ten bins of equal width: [0, 0.1), [0.1, 0.2), and so on; 1 is in the last one. */
+/**
+ * Scores are counted in ten bins of equal width: [0, 0.1), [0.1, 0.2), and so on; 1 is in the last one. Quantiles of the
+ * base, which are usual, put nine of ten bins near 0, where differences mean nothing.
+ */
 export const PSI_BINS = 10
 // Added to each count, so that an empty bin has a share to take the logarithm of (Jeffreys' prior).
 const PSI_PRIOR = 0.5

@@ -76,7 +76,7 @@ export const NOTES: Record<string, Note> = {
     description:
       'Explains one token of a completion. A trace that keeps hashes alone needs its `input` again, which is compared with ' +
       '`prompt_hash`; the model completes it again, which is compared with `completion_hash`. What a withheld completion says is ' +
-      'never explained. A method that the model has not is refused, and `errors` names those that it has. Counts when it succeeds. See [attribution]({base_url}/docs/attribution).',
+      'never explained. A method that the model has not is refused, and `errors` names those that it has. Counts when it succeeds. See [attribution]({base_url}/docs/trace/attribution).',
     examples: {
       'The first token': asked,
       'Another token, fewer nodes': { ...asked, target: { position: 4, token: 312 }, max_feature_nodes: 128 },

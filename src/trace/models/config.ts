@@ -35,18 +35,24 @@ const megabytes = (least: number, most: number, fallback: number) =>
   number.min(least, `must be ${least} to ${most}`).max(most, `must be ${least} to ${most}`).default(fallback)
 
 export const modelsConfig = defineConfig({
+  title: 'Models',
   keys: {
     TRACE_MODELS: readableBy(list, parseModelEntries).describe(
-      'Models that run, separated by commas: names of the folder, name=/path/to/file.gguf, exported decoders name=/path/to/model.onnx, or elsewhere (docs/backends.md) name=openai+https://host/v1#model. The first is the default. Without it all of the folder, and the one of the service.',
+      'Models that run, separated by commas: names of the folder, name=/path/to/file.gguf, exported decoders name=/path/to/model.onnx, or elsewhere (docs/trace/backends.md) name=openai+https://host/v1#model. The first is the default. Without it all of the folder, and the one of the service.',
     ),
     TRACE_MODEL_KEYS: readableBy(list, parseModelKeys).describe(
       'Keys of the servers of models elsewhere, separated by commas: name=key.',
     ),
-    TRACE_MODEL_DIR: z.string().optional().describe('Folder of language models. `npm start` uses `.data/models`.'),
+    TRACE_MODEL_DIR: z
+      .string()
+      .optional()
+      .describe('Folder of language models. `npm start` uses `.data/models`. See docs/trace/trace.md.'),
     TRACE_QUEUE_DEPTH: count(100).describe(
       'Requests that may wait for one model in a process; beyond that the newest of the account with most is answered 503.',
     ),
-    TRACE_QUEUE_DEPTH_EACH: count(20).describe('Of them, how many may be of one account.'),
+    TRACE_QUEUE_DEPTH_EACH: count(20).describe(
+      'Requests of one account that may wait for one model, of TRACE_QUEUE_DEPTH.',
+    ),
     TRACE_LIMIT_SECONDS: count(120).describe('How long one inference may take, its wait not included.'),
     TRACE_IDLE_SECONDS: count(600).describe('A model that nobody asks gives its memory back after this time.'),
     TRACE_CONTEXT_TOKENS: number
@@ -58,7 +64,7 @@ export const modelsConfig = defineConfig({
       .enum(ACCELERATORS, 'must be none or onnxruntime')
       .default('none')
       .describe(
-        '`onnxruntime`: attribution and interventions run in the optional package onnxruntime-node, in half the time and with other last bits (docs/attribution.md).',
+        '`onnxruntime`: attribution and interventions run in the optional package onnxruntime-node, in half the time and with other last bits (docs/trace/attribution.md).',
       ),
     TRACE_MODEL_MEGABYTES: megabytes(64, 16_000, 1_000).describe(
       'Memory for the weights and the context of one model, and for its weights as floats where it is accelerated.',

@@ -60,7 +60,7 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/trace/models/:id/graphs': {
     description:
       'For models at Neuronpedia. It makes the graph of a replacement model with features of its own, and keeps the prompt, ' +
-      'where others can see it. See [models elsewhere]({base_url}/docs/backends).',
+      'where others can see it. See [models elsewhere]({base_url}/docs/trace/backends).',
     examples: { 'A prompt': { prompt: 'The capital of France is' } },
     answers: {
       200: {

@@ -103,7 +103,7 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/trace/shares': {
     description:
       'Shows the canary readings of a trace, and with `job_id` the graph of its attribution job, to everybody who has the ' +
-      'token. Neurons are masked by `masked_node_ids` and `mask_rule`; [what masking hides]({base_url}/docs/shares) says ' +
+      'token. Neurons are masked by `masked_node_ids` and `mask_rule`; [what masking hides]({base_url}/docs/trace/shares) says ' +
       'how. A share masks at least what every share of the trace masks, and from now on the others mask what this one ' +
       'does. `shown_before` counts what was seen before that. Without `reveals_prompt` a graph shows the last position of ' +
       'the text, and all before it as one node for each message; a text of fewer than 16 tokens of content is 400. With it, ' +

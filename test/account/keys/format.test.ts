@@ -38,7 +38,7 @@ describe('the format of a key', () => {
   })
 
   it('is recognized by the pattern and the code that the guide gives to secret scanners', async () => {
-    const guide = readFileSync(new URL('../../../docs/keys.md', import.meta.url), 'utf8')
+    const guide = readFileSync(new URL('../../../docs/account/keys.md', import.meta.url), 'utf8')
     const code = /```js\n(.*?)```/s.exec(guide)?.[1] ?? ''
     const { isRealKey } = await import(`data:text/javascript,${encodeURIComponent(code)}`)
     const pattern = new RegExp(/```\n(\\bsvc_.*?)\n```/.exec(guide)?.[1] ?? 'none')

@@ -1,5 +1,5 @@
-// Every example of docs/policy.md and docs/approvals.md, evaluated: the tables of the operators, and the policies with an
-// input.
+// Every example of the guides to policies, their conditions and operators, and approvals, evaluated: the tables of the operators, and the
+// policies with an input.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -9,12 +9,12 @@ import { evaluatePolicy, NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
 import { MEMBERS } from '#src/authorize/policy/fields.ts'
 import { documentOf, factsOf } from './policy-vectors.ts'
 
-const read = (page: string) => readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8')
-const guide = read('policy.md')
+const read = (page: string) => readFileSync(new URL(`../../../docs/authorize/${page}`, import.meta.url), 'utf8')
+const guide = ['policy.md', 'conditions.md', 'operators.md'].map(read).join('\n')
 const approvals = read('approvals.md')
 
 const CONDITION =
-  /^### (.+)\n\n(?:(?!###|```)[\s\S])*?```json condition\n([\s\S]+?)```\n\n\| facts[^\n]*\n\| -[^\n]*\n((?:\|[^\n]*\n)+)/gm
+  /^##+ (.+)\n\n(?:(?!##|```)[\s\S])*?```json condition\n([\s\S]+?)```\n\n\| facts[^\n]*\n\| -[^\n]*\n((?:\|[^\n]*\n)+)/gm
 const conditions = [...guide.matchAll(CONDITION)].flatMap(([, operator = '', condition = '', rows = '']) =>
   [...rows.matchAll(/^\| `(.*?)` +\| (.*?) +\|$/gm)].map(([, facts = '', outcome = '']) => ({
     operator,

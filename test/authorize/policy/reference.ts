@@ -1,4 +1,4 @@
-// The reference of the evaluation: section by section as docs/policy.md says it, without any preparation.
+// The reference of the evaluation: section by section as docs/authorize/policy.md says it, without any preparation.
 
 import type { PolicyCondition, PolicyDocument, PolicyRule } from '#src/authorize/policy/document.ts'
 import type { PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'

@@ -6,7 +6,7 @@ import { createDatabase } from '#src/platform/db/database.ts'
 import { migrate } from '#src/platform/db/migrate.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 
-// The owner of the tables need not be a superuser (docs/operate.md): then row-level security binds the functions that
+// The owner of the tables need not be a superuser (docs/operate/deploy.md): then row-level security binds the functions that
 // erase an account, too.
 
 const name = `t_${randomBytes(6).toString('hex')}`

@@ -226,7 +226,7 @@ describe('ablation', () => {
     expect(correlation).toBeGreaterThanOrEqual(0.8)
   })
 
-  it('agrees less for short requests, which the model has seldom read: docs/attribution.md has both figures', async () => {
+  it('agrees less for short requests, which the model has seldom read: docs/trace/attribution.md has both figures', async () => {
     const { sign, correlation } = await agreementOver(SHORT.map((content) => [{ role: 'user', content }]))
     expect(sign).toBeGreaterThanOrEqual(0.85)
     expect(correlation).toBeGreaterThanOrEqual(0.5)

@@ -28,7 +28,7 @@ const later = (seconds: number) => {
   on.service.clock.now = new Date(NOW.getTime() + seconds * 1_000)
 }
 
-/** As docs/canaries.md says, from what is shown of a client's readings. */
+/** As docs/trace/canaries.md says, from what is shown of a client's readings. */
 function hashOf({ trace_id, canary }: Record<string, unknown>): string {
   const { set, readings, reading_at } = canary as Record<string, unknown>
   const hashed = { trace_id, model_version_id: null, probe_set: set, readings, reading_at, runtime: null }

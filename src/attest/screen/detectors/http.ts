@@ -1,4 +1,4 @@
-// The operator's own detector behind a small HTTP interface: bytes in, scores out. docs/screening.md describes it.
+// The operator's own detector behind a small HTTP interface: bytes in, scores out. docs/attest/screening.md describes it.
 
 import { z } from 'zod'
 import { callDetector, type Detector, type DetectorDeps, readScores, score } from './detector.ts'
