@@ -374,7 +374,8 @@ function eventOf(type: string, data: z.ZodObject) {
       created_at: time,
       environment,
       account_id: z.string(),
-      data,
+      // A webhook is signed over its text, so clients leave the names in it as they are.
+      data: data.meta({ verbatim: true }),
       position: z
         .number()
         .int()

@@ -17,13 +17,22 @@ interface Pinned {
 const ROOT = resolve(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(resolve(ROOT, file), 'utf8')
 const packages: Record<string, Pinned> = JSON.parse(read('package-lock.json')).packages
+// Packages of this repository have no hash: their folder is what runs, and the link leads there.
+const workspaces: readonly string[] = JSON.parse(read('package.json')).workspaces
+const isWorkspace = ([name, { link, resolved }]: [string, Pinned]) =>
+  workspaces.includes(name) || (link === true && workspaces.includes(resolved ?? ''))
 
 describe('the lock file', () => {
   it('has a SHA-512 for every package', () => {
     const unpinned = Object.entries(packages).filter(
-      ([name, { integrity, link }]) => name !== '' && (link || !integrity?.startsWith('sha512-')),
+      ([name, pinned]) => name !== '' && !isWorkspace([name, pinned]) && !isHashed(pinned),
     )
     expect(unpinned.map(([name]) => name)).toEqual([])
+  })
+
+  it('links to the packages of this repository and to nothing else', () => {
+    const links = Object.values(packages).filter(({ link }) => link === true)
+    expect(links.map(({ resolved }) => resolved)).toEqual(workspaces)
   })
 
   // `npm ci` refuses a lock file that lacks a package for any platform.
@@ -52,6 +61,10 @@ describe('the lock file', () => {
     }
   })
 })
+
+function isHashed({ integrity, link }: Pinned): boolean {
+  return link !== true && integrity?.startsWith('sha512-') === true
+}
 
 // As Node resolves: beside the package, then beside each one that contains it.
 function resolves(from: string, name: string): boolean {

@@ -4,7 +4,7 @@
 import { connect, createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
-import { type PublicKey, verifyIntentTokenOffline } from '../../../clients/typescript/src/countersign.ts'
+import { type PublicKey, verifyIntentTokenOffline } from '../../../clients/typescript/src/verify.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import type { SignedIn } from '../../support/service.ts'
 import { type Intents, startIntents } from './service.ts'

@@ -12,7 +12,7 @@ import {
   createKeySource,
   type PublicKey,
   verifyIntentTokenOffline,
-} from '../../../clients/typescript/src/countersign.ts'
+} from '../../../clients/typescript/src/verify.ts'
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(`../../../vectors/${path}`, import.meta.url), 'utf8'))
 
