@@ -21,7 +21,7 @@ export function loginPage(script: string): DocsPage {
 <p>This service shows its links instead of mailing them alone. A session from such a link reaches sandbox data only.</p>
 <p><button type="submit">Sign in with the link</button></p>
 </form>
-<p id="back" hidden><a href="../approve">Back to the approval</a></p>
+<p id="back" hidden><a href="../app">Open the dashboard</a></p>
 <form id="leave" hidden>
 <p><button type="submit">Sign out</button></p>
 <p><a href="../passkeys">Your passkeys</a> · <a href="../approve">Approvals</a></p>

@@ -5,7 +5,7 @@ import type { Session } from '@countersign/client'
 import { CountersignError } from '@countersign/client'
 import { Alert, Button, Center, Loader, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { createContext, type FormEvent, type ReactNode, use, useEffect, useState } from 'react'
+import { createContext, type FormEvent, type ReactNode, use, useEffect, useRef, useState } from 'react'
 import { Failed } from '../parts/failed.tsx'
 import { clientOf, type EnvironmentName } from './client.ts'
 import { announceSession, onOtherTab, onSessionEnd } from './session-end.ts'
@@ -41,23 +41,17 @@ export function SessionProvider({ environment, children }: { environment: Enviro
   const { data: session } = query
 
   useEffect(() => onSessionEnd(() => setIsOver(true)), [])
-  useEffect(
-    () =>
-      onOtherTab(async () => {
-        const { data: now } = await query.refetch()
-        resume(now?.user.userId)
-      }),
-    // biome-ignore lint/correctness/useExhaustiveDependencies: the listener reads the session of its moment
-    [query.refetch, session?.user.userId],
-  )
-
-  function resume(userId: string | undefined): void {
-    if (userId === undefined) return
+  async function signedInAgain(): Promise<void> {
+    const { data: now } = await query.refetch()
+    if (now === undefined || now === null) return
     // What another user may see is not what is shown.
-    if (session !== undefined && session !== null && session.user.userId !== userId) window.location.reload()
+    if (session !== undefined && session !== null && session.user.userId !== now.user.userId) window.location.reload()
     setIsOver(false)
     void cache.invalidateQueries()
   }
+  const again = useRef(signedInAgain)
+  again.current = signedInAgain
+  useEffect(() => onOtherTab(() => void again.current()), [])
 
   if (session === undefined || session === null) {
     if (query.isPending) return <Waiting />
@@ -70,8 +64,8 @@ export function SessionProvider({ environment, children }: { environment: Enviro
     return (
       <Center h="100vh" p="md">
         <Alert color="yellow" title="This session reaches sandbox data only">
-          The sign-in link was shown on the page and not mailed. <a href="/app/sandbox/overview">Go to the sandbox</a>, or
-          sign in with a mailed link.
+          The sign-in link was shown on the page and not mailed. <a href="/app/sandbox/overview">Go to the sandbox</a>,
+          or sign in with a mailed link.
         </Alert>
       </Center>
     )
@@ -92,13 +86,7 @@ export function SessionProvider({ environment, children }: { environment: Enviro
         <Text size="sm" mb="md">
           Your session has ended. What you wrote on this page is kept.
         </Text>
-        <LinkForm
-          email={session.user.email}
-          onSignedIn={async () => {
-            const { data: now } = await query.refetch()
-            resume(now?.user.userId)
-          }}
-        />
+        <LinkForm email={session.user.email} onSignedIn={() => void signedInAgain()} />
       </Modal>
     </Context>
   )

@@ -8,7 +8,9 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
   const known = error instanceof CountersignError ? error : undefined
   return (
     <Alert color="red" title={known === undefined ? 'The page failed' : titleOf(known)} role="alert">
-      <Text size="sm">{known?.detail ?? (error instanceof Error ? error.message : 'Something unexpected happened.')}</Text>
+      <Text size="sm">
+        {known?.detail ?? (error instanceof Error ? error.message : 'Something unexpected happened.')}
+      </Text>
       {known?.errors.map(({ pointer, detail }) => (
         <Text size="sm" key={`${pointer}${detail}`}>
           <Code>{pointer}</Code> {detail}
@@ -44,8 +46,8 @@ export function Forbidden({ permission }: { permission: string }) {
   return (
     <Alert color="yellow" title="Your role does not allow this page">
       <Text size="sm">
-        It takes the permission <Code>{permission}</Code>. An owner or admin of the account can give you a role that has it:{' '}
-        <a href="/docs/roles">what each role may do</a>.
+        It takes the permission <Code>{permission}</Code>. An owner or admin of the account can give you a role that has
+        it: <a href="/docs/roles">what each role may do</a>.
       </Text>
     </Alert>
   )
