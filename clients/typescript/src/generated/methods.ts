@@ -397,7 +397,7 @@ export class AccountAuditMethods extends Group {
    * download of an export is one. Refused acts (`act.refused`) and failed sign-ins of users (`user.sign_in_refused`) are
    * entries, ten of one key or user in ten minutes, and the others counted in one. A sandbox key reads the entries of
    * the sandbox. Entries are kept for 30 days, a year or seven years, by plan. See [the
-   * account](https://api.example.test/docs/account).
+   * account](https://api.example.test/docs/account/account).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin.
    */
@@ -437,7 +437,7 @@ export class AccountExportsMethods extends Group {
    * Takes the session of an owner, which began less than 10 minutes ago (`session_required` otherwise). Each table is
    * one file with a JSON object per line, for both environments; secrets and their hashes are left out. `manifest.json`
    * has the SHA-256 of each file. An account has one export at a time. See [the
-   * account](https://api.example.test/docs/account).
+   * account](https://api.example.test/docs/account/account).
    *
    * No API key: a session only. Sessions: owner.
    */
@@ -776,7 +776,7 @@ export class AccountMethods extends Group {
    * Takes the session of an owner, which began less than 10 minutes ago (`session_required` otherwise). From the next
    * request on, API keys and other users get `account_suspended`; jobs and webhook deliveries wait. Owners can read,
    * export everything and undo the closure. After 30 days all rows and media of the account are erased. See [the
-   * account](https://api.example.test/docs/account#closing-the-account).
+   * account](https://api.example.test/docs/account/account#closing-the-account).
    *
    * No API key: a session only. Sessions: owner.
    */
@@ -981,7 +981,8 @@ export class AnalyticsApprovalsMethods extends Group {
    * Approvals by their age, and how long people took.
    *
    * Of the approvals that were asked for in the range, how many were pending, approved, denied, expired or cancelled in
-   * each class of age: the time until they ended, or until now. See [reports](https://api.example.test/docs/reports).
+   * each class of age: the time until they ended, or until now. See
+   * [reports](https://api.example.test/docs/authorize/reports).
    *
    * Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -996,7 +997,7 @@ export class AnalyticsClaimsMethods extends Group {
    *
    * Counts the claims that came in, by day and by the risk status that they have now. A period of more than 500,000
    * claims is refused with `range_too_large`: ask for a shorter one. See
-   * [analytics](https://api.example.test/docs/analytics).
+   * [analytics](https://api.example.test/docs/reference/analytics).
    *
    * Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
    * developer.
@@ -1011,7 +1012,8 @@ export class AnalyticsDecisionsMethods extends Group {
    * Verifications by day and reason.
    *
    * Counts the entries `verify` and `execute` of the ledger by day and reason. A period of more than 500,000 of them is
-   * refused with `range_too_large`: ask for a shorter one. See [analytics](https://api.example.test/docs/analytics).
+   * refused with `range_too_large`: ask for a shorter one. See
+   * [analytics](https://api.example.test/docs/reference/analytics).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1027,7 +1029,7 @@ export class AnalyticsFactorsMethods extends Group {
    * Counts the cases that ended in the period by their outcome, and for each factor and advisory code how many of their
    * claims have it: a factor that stands at as many legitimate claims as fraudulent ones tells nothing. A case that was
    * opened again has not ended. A period of more than 10,000 cases is refused with `range_too_large`. See
-   * [analytics](https://api.example.test/docs/analytics).
+   * [analytics](https://api.example.test/docs/reference/analytics).
    *
    * Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
    * developer.
@@ -1043,7 +1045,8 @@ export class AnalyticsMandateSpendMethods extends Group {
    *
    * Adds up the executions of the ledger. An execution counts at its own time, under the mandate of its token and not
    * under that one's parents; what its outcome gave back is `released`. A range of more than 25,000 executions is
-   * refused with `range_too_large`: ask for shorter ones. See [reports](https://api.example.test/docs/reports).
+   * refused with `range_too_large`: ask for shorter ones. See
+   * [reports](https://api.example.test/docs/authorize/reports).
    *
    * Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1058,7 +1061,7 @@ export class AnalyticsUnexecutedMethods extends Group {
    *
    * Tokens of the range that no verification has executed, each with the last verification that was asked about it. Let
    * `to` lie far enough back that they have expired. A page reads a bounded number of authorizations: it may have fewer
-   * than `limit`, or none, and still a `next_cursor`. See [reports](https://api.example.test/docs/reports).
+   * than `limit`, or none, and still a `next_cursor`. See [reports](https://api.example.test/docs/authorize/reports).
    *
    * Scope `verify`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1639,9 +1642,9 @@ export class ClaimsMethods extends Group {
    * Submit one signed capture and wait for its evaluation.
    *
    * The signature covers the canonical form (RFC 8785) of `bundle`: see the
-   * [guide](https://api.example.test/docs/integrate). A fault of the capture is not an error: a bad signature or a used
-   * nonce is a factor of a result with status 200. The same `external_id` with the same content is the same attestation,
-   * without a time limit.
+   * [guide](https://api.example.test/docs/attest/integrate). A fault of the capture is not an error: a bad signature or
+   * a used nonce is a factor of a result with status 200. The same `external_id` with the same content is the same
+   * attestation, without a time limit.
    *
    * Scope `attest`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -1698,7 +1701,7 @@ export class DecisionsCheckpointsMethods extends Group {
    * Signed states of the ledger, the largest first.
    *
    * One is signed at most once a minute, when the log has grown. Keep the newest somewhere else: with it, nothing before
-   * it can be changed unseen. See [the ledger](https://api.example.test/docs/ledger).
+   * it can be changed unseen. See [the ledger](https://api.example.test/docs/authorize/ledger).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1725,7 +1728,7 @@ export class DecisionsProofMethods extends Group {
    * A proof that a decision is in the ledger.
    *
    * The hashes that lead from the entry to the root that a checkpoint signs. 409 `not_ready`: no checkpoint covers it
-   * yet; ask again in a minute. See [the ledger](https://api.example.test/docs/ledger).
+   * yet; ask again in a minute. See [the ledger](https://api.example.test/docs/authorize/ledger).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1763,7 +1766,7 @@ export class DecisionsMethods extends Group {
    *
    * Up to the newest checkpoint: entries by position, the leaf where an entry is gone, and the checkpoints in their
    * places. With `after` it goes on where another ended. The export is recorded in the audit log. `npm run ledger --
-   * verify` checks it without the service. See [the ledger](https://api.example.test/docs/ledger).
+   * verify` checks it without the service. See [the ledger](https://api.example.test/docs/authorize/ledger).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1777,7 +1780,7 @@ export class DecisionsMethods extends Group {
    * Filters by kind, reason, time, and what a decision is about: its subject, token, agent, agent session, device,
    * mandate, schedule or trace, and the rule that gave the answer. A page ends after half a megabyte, also before its
    * `limit`: go on while `has_more`. Entries are kept for 30 days, a year or seven years, by plan, and in the sandbox
-   * for 7 days; clinical ones for two years at least. See [the ledger](https://api.example.test/docs/ledger).
+   * for 7 days; clinical ones for two years at least. See [the ledger](https://api.example.test/docs/authorize/ledger).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -1844,7 +1847,7 @@ export class DevicesChallengesMethods extends Group {
    * Issue challenges for hardware evidence: each is valid once, for a day.
    *
    * Hardware evidence must contain one: 32 bytes in base64url, each valid once and for a day. See the guide to hardware
-   * evidence, docs/hardware.md.
+   * evidence, docs/attest/hardware.md.
    *
    * Scope `admin`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -2801,7 +2804,7 @@ export class OverviewReasonCodesMethods extends Group {
    * Every reason code: where it appears, what it means, and what to do about it.
    *
    * All of them in one page, in the order in which they are answered. Rules of a policy may answer with reasons of their
-   * own, which are not here. The same texts are in [the guide](https://api.example.test/docs/reasons).
+   * own, which are not here. The same texts are in [the guide](https://api.example.test/docs/authorize/reasons).
    *
    * No key is needed. Pages and tools explain codes without a key.
    */
@@ -2825,7 +2828,7 @@ export class OverviewMethods extends Group {
    *
    * Counts what waits for the caller, in one environment. Each part is shown to those who may call the route that lists
    * its rows; another part is null, and `not_readable` names it. Counts go to 1,000. See [the
-   * overview](https://api.example.test/docs/overview).
+   * overview](https://api.example.test/docs/reference/overview).
    *
    * Any API key. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -2839,7 +2842,7 @@ export class OverviewMethods extends Group {
    * Finds objects of one environment whose id, claim reference or external id begins with the text, members of the
    * account by their e-mail address, and agents by their name, in any case. It shows only what the caller may read by
    * the routes of that type. An id is searched from its type on, such as `clm_`. See [the
-   * overview](https://api.example.test/docs/overview#search).
+   * overview](https://api.example.test/docs/reference/overview#search).
    *
    * Any API key. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -3028,7 +3031,8 @@ export class PolicyMethods extends Group {
    * The current policy, with its version as ETag.
    *
    * Per account and environment. `version` 0 is the defaults, which count until a policy is set. To change it, change
-   * `document` and send it back, with the ETag as `If-Match`. See the [guide](https://api.example.test/docs/policy).
+   * `document` and send it back, with the ETag as `If-Match`. See the
+   * [guide](https://api.example.test/docs/authorize/policy).
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -3344,7 +3348,7 @@ export class TraceDiffsMethods extends Group {
    * Compare two model versions over an evaluation set.
    *
    * Both models answer every prompt of the set, and the canary readings of their answers are compared. See [comparing
-   * model versions](https://api.example.test/docs/diffs).
+   * model versions](https://api.example.test/docs/trace/diffs).
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3380,7 +3384,7 @@ export class TraceDiffsMethods extends Group {
    * The report of a diff that has succeeded.
    *
    * It names no time and no id: the same models, prompts, thresholds and seed give the same report and hash. `bins` is
-   * the histogram that `psi` is of. See [comparing model versions](https://api.example.test/docs/diffs).
+   * the histogram that `psi` is of. See [comparing model versions](https://api.example.test/docs/trace/diffs).
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
    * developer.
@@ -3533,7 +3537,7 @@ export class TraceGraphsMethods extends Group {
    * Have another service make an attribution graph, and pass it on as it is.
    *
    * For models at Neuronpedia. It makes the graph of a replacement model with features of its own, and keeps the prompt,
-   * where others can see it. See [models elsewhere](https://api.example.test/docs/backends).
+   * where others can see it. See [models elsewhere](https://api.example.test/docs/trace/backends).
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3594,7 +3598,7 @@ export class TraceJobsMethods extends Group {
    * Explains one token of a completion. A trace that keeps hashes alone needs its `input` again, which is compared with
    * `prompt_hash`; the model completes it again, which is compared with `completion_hash`. What a withheld completion
    * says is never explained. A method that the model has not is refused, and `errors` names those that it has. Counts
-   * when it succeeds. See [attribution](https://api.example.test/docs/attribution).
+   * when it succeeds. See [attribution](https://api.example.test/docs/trace/attribution).
    *
    * Scope `intent`. Sessions: owner, admin; in sandbox also developer.
    */
@@ -3751,8 +3755,8 @@ export class TraceSharesMethods extends Group {
    *
    * Shows the canary readings of a trace, and with `job_id` the graph of its attribution job, to everybody who has the
    * token. Neurons are masked by `masked_node_ids` and `mask_rule`; [what masking
-   * hides](https://api.example.test/docs/shares) says how. A share masks at least what every share of the trace masks,
-   * and from now on the others mask what this one does. `shown_before` counts what was seen before that. Without
+   * hides](https://api.example.test/docs/trace/shares) says how. A share masks at least what every share of the trace
+   * masks, and from now on the others mask what this one does. `shown_before` counts what was seen before that. Without
    * `reveals_prompt` a graph shows the last position of the text, and all before it as one node for each message; a text
    * of fewer than 16 tokens of content is 400. With it, somebody with the file of the model finds the prompt, and by it
    * every masked neuron. 409 where another share of the trace shows another job, for the mode `auto` where a grant would
@@ -3899,7 +3903,7 @@ export class TraceTracesMethods extends Group {
    *
    * `canary.hash` covers the readings, their time, their set, the model version, the runtime and the id of the trace.
    * Everything that it covers is in the answer: see
-   * [canaries](https://api.example.test/docs/canaries#the-hash-of-a-reading).
+   * [canaries](https://api.example.test/docs/trace/canaries#the-hash-of-a-reading).
    *
    * Scope `intent`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */

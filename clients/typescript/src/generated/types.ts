@@ -1262,7 +1262,7 @@ export interface Challenge {
 }
 
 export interface Change {
-  /** Such as Added, Changed or Fixed. */
+  /** The product or area, such as Attest or Operate. */
   section: string
   /** Markdown. */
   text: string
@@ -2252,6 +2252,7 @@ export type DuplicateKind = 'duplicate_media' | 'similar_media'
 export interface DuplicateMatch {
   claimId: string
   attestationId: string
+  mediaId: string
   kind: Open<DuplicateKind>
   /** Of 64; 0 for the same bytes too. */
   distanceBits: number
@@ -5151,7 +5152,7 @@ export interface SignedEvidencePacket {
   packet: EvidencePacket
   /** SHA-256 (hex) of the canonical packet (RFC 8785). */
   packetSha256: string
-  /** A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/evidence.md. */
+  /** A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/attest/evidence.md. */
   signature: string
 }
 
