@@ -58,6 +58,8 @@ const pages = [
   page('overview', () => import('../pages/overview/overview.tsx')),
   page('claims', () => import('../pages/claims/claims.tsx')),
   page('claims/$id', () => import('../pages/claims/claim.tsx')),
+  page('cases', () => import('../pages/cases/cases.tsx')),
+  page('cases/$id', () => import('../pages/cases/case.tsx')),
 ]
 
 export const router = createRouter({

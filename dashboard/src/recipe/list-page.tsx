@@ -9,6 +9,7 @@ import { useLocation, useNavigate } from '@tanstack/react-router'
 import { ChevronLeft, ChevronRight, Columns3, Download, RotateCcw } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { isActive, whileActive } from '../app/activity.ts'
+import { addressOf } from '../app/address.ts'
 import { clientOf } from '../app/client.ts'
 import { useSession } from '../app/session.tsx'
 import { Failed, Forbidden } from '../parts/failed.tsx'
@@ -41,7 +42,7 @@ export interface ListPage<Row> {
   idOf(row: Row): string
   columns: readonly Column<Row>[]
   filters?: readonly Filter[]
-  /** Where a row leads, below the environment; undefined: nowhere. */
+  /** Where a row leads, below the environment, with a query if any; undefined: nowhere. */
   pathOf?(row: Row): string | undefined
   /** Buttons beside the title. */
   actions?: ReactNode
@@ -81,7 +82,7 @@ function Rows<Row>({ page }: { page: ListPage<Row> }) {
   const columns = page.columns.filter(({ name }) => !hidden.includes(name))
   const open = (row: Row) => {
     const to = page.pathOf?.(row)
-    if (to !== undefined) void navigate({ to: `/${environment}/${to}` })
+    if (to !== undefined) void navigate(addressOf(environment, to))
   }
   const { current, setCurrent } = useRowKeys(rows.length, (index) => {
     const row = rows[index]

@@ -5259,6 +5259,8 @@ export interface Submission {
 
 export interface SubmittedAttestation extends Attestation {
   submission: Submission
+  /** What the certificates that were sent say, the device’s own first; without those that can’t be read. */
+  certificates: Certificate[]
 }
 
 export interface SubmittedAttestationList {

@@ -1,5 +1,6 @@
 import type { Claim } from '@countersign/client'
-import { Codes, Id, Num, Status, Time } from '../../parts/values.tsx'
+import { ReasonTags } from '../../parts/reason.tsx'
+import { Id, Num, Status, Time } from '../../parts/values.tsx'
 import { List, type ListPage } from '../../recipe/list-page.tsx'
 
 const page: ListPage<Claim> = {
@@ -21,6 +22,7 @@ const page: ListPage<Claim> = {
     { kind: 'flag', name: 'hasCase', title: 'Has a case' },
     { kind: 'text', name: 'line', title: 'Line' },
     { kind: 'text', name: 'factor', title: 'Factor' },
+    { kind: 'text', name: 'batchId', title: 'Batch' },
     { kind: 'day', name: 'createdGte', title: 'From' },
     { kind: 'day', name: 'createdLt', title: 'Before' },
   ],
@@ -28,7 +30,7 @@ const page: ListPage<Claim> = {
     { name: 'reference', title: 'Reference', show: ({ reference, claimId }) => reference ?? <Id id={claimId} /> },
     { name: 'risk', title: 'Risk', show: ({ riskStatus }) => <Status value={riskStatus} /> },
     { name: 'score', title: 'Score', isNumber: true, show: ({ riskScore }) => <Num value={riskScore} /> },
-    { name: 'factors', title: 'Factors', show: ({ factorCodes }) => <Codes values={factorCodes} /> },
+    { name: 'factors', title: 'Factors', show: ({ factorCodes }) => <ReasonTags codes={factorCodes} /> },
     { name: 'case', title: 'Case', show: ({ caseId }) => <Id id={caseId} /> },
     { name: 'line', title: 'Line', isHidden: true, show: ({ line }) => line },
     {
