@@ -78,7 +78,7 @@ describe('the order of a run', () => {
 
   it('starts the longest files first, of whatever project, and of each project its longest', () => {
     const first = orderFiles(files).slice(0, 20)
-    expect(first[0]).toEqual({ path: 'test/hostile/hostile.test.ts', project: 'process' })
+    expect(first[0]).toEqual({ path: 'test/faults/kills.test.ts', project: 'process' })
     expect(first.map(({ path }) => path)).toContain('test/trace/shares/prompt-attack.test.ts')
     const paths = ['test/platform/ids.test.ts', 'test/platform/http/body.test.ts']
     const few = orderFiles(paths.map((path) => ({ path, project: 'pure' as const })))
