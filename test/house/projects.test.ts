@@ -16,7 +16,6 @@ describe('the project of a test file', () => {
     ['test/attest/claims/attest.test.ts', 'rows'],
     ['test/platform/db/tenancy.test.ts', 'rows'],
     ['test/capture-kit/photo.test.ts', 'alone'],
-    ['test/attest/duplicates/migration.test.ts', 'alone'],
     ['test/workers/end-to-end.test.ts', 'process'],
     ['test/commands/usage.test.ts', 'process'],
     ['test/docs/browser.test.ts', 'process'],
