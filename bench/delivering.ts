@@ -114,7 +114,7 @@ export async function untilDrained(stage: Stage, except: string): Promise<void> 
     const open = await stage.owner(
       ['<', '>']
         .flatMap((side) =>
-          [`state = 'queued'`, `state IN ('dispatched', 'running')`].map(
+          [`state = 'queued'`, `state = 'dispatched'`].map(
             (state) =>
               `(SELECT FROM jobs WHERE queue = 'deliver' AND lane ${side} $1 AND ${state} ORDER BY lane LIMIT 1)`,
           ),
@@ -129,9 +129,7 @@ export async function untilDrained(stage: Stage, except: string): Promise<void> 
 export async function untilIdle(stage: Stage): Promise<void> {
   for (;;) {
     // A delivery that hung is queued again, for later.
-    const open = await stage.owner(
-      `SELECT FROM jobs WHERE queue = 'deliver' AND state IN ('dispatched', 'running') LIMIT 1`,
-    )
+    const open = await stage.owner(`SELECT FROM jobs WHERE queue = 'deliver' AND state = 'dispatched' LIMIT 1`)
     if (open.length === 0) return
     await delay(250)
   }

@@ -93,8 +93,8 @@ async function comparing(stage: Stage, isQuick: boolean): Promise<Verdict> {
   const row = `'${scope.accountId}', '${scope.environment}'`
   await stage.owner(
     `SET session_replication_role = replica;
-     INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id, leased_until, state)
-     SELECT ${row}, 'att_test_' || lpad(i::text, 26, '0'), 'clm_test_' || lpad(i::text, 26, '0'), '${media}', 'infinity',
+     INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id, state)
+     SELECT ${row}, 'att_test_' || lpad(i::text, 26, '0'), 'clm_test_' || lpad(i::text, 26, '0'), '${media}',
        CASE WHEN i < ${shared - compared} THEN 'compared' ELSE 'due' END FROM generate_series(0, ${shared - 1}) AS i;
      INSERT INTO pictures (account_id, environment, media_id, hash, detail) VALUES (${row}, '${media}', 7, ${GREYS});
      RESET session_replication_role`,

@@ -139,10 +139,9 @@ async function hold(stage: Stage, accountId: string): Promise<number> {
   )
   await stage.owner('VACUUM ANALYZE jobs')
   await until(async () => {
-    const open = await stage.owner(
-      `SELECT FROM jobs WHERE account_id = $1 AND state IN ('dispatched', 'running') LIMIT 1`,
-      [accountId],
-    )
+    const open = await stage.owner(`SELECT FROM jobs WHERE account_id = $1 AND state = 'dispatched' LIMIT 1`, [
+      accountId,
+    ])
     return open.length === 0
   })
   return held[0]?.count ?? 0

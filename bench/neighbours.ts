@@ -214,7 +214,7 @@ async function makeLogFiles(stage: Stage): Promise<void> {
 async function openJobs(stage: Stage, accountIds: readonly string[], queue?: string): Promise<number> {
   const [row] = await stage.owner<{ count: number }>(
     `SELECT count(*)::int AS count FROM jobs WHERE account_id = ANY($1) AND ($2::text IS NULL OR queue = $2)
-       AND (state IN ('dispatched', 'running') OR ($2 IS NOT NULL AND state = 'queued' AND run_at <= now()))`,
+       AND (state = 'dispatched' OR ($2 IS NOT NULL AND state = 'queued' AND run_at <= now()))`,
     [accountIds, queue ?? null],
   )
   return row?.count ?? 0

@@ -12,7 +12,7 @@ export async function untilSettled(stage: Stage, queue: QueueName = 'attest'): P
     const [row] = await stage.owner<{ open: boolean; dead: boolean }>(
       // Each is one probe of an index: a question that reads the table would count as time of the stores.
       `SELECT coalesce((SELECT lane FROM jobs WHERE queue = $1 AND state = 'queued' ORDER BY lane LIMIT 1),
-         (SELECT lane FROM jobs WHERE queue = $1 AND state IN ('dispatched', 'running') ORDER BY lane LIMIT 1)) IS NOT NULL AS open,
+         (SELECT lane FROM jobs WHERE queue = $1 AND state = 'dispatched' ORDER BY lane LIMIT 1)) IS NOT NULL AS open,
          (SELECT settled_at FROM jobs WHERE queue = $1 AND state = 'dead' ORDER BY settled_at LIMIT 1) IS NOT NULL AS dead`,
       [queue],
     )

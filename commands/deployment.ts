@@ -127,8 +127,9 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
   async function bringUpToDate(databaseUrl: string, ownerUrl: string | undefined): Promise<void> {
     if (ownerUrl !== undefined) {
       await reachPostgres('DATABASE_OWNER_URL', ownerUrl, { waits })
+      const remedy = settings.databaseUrl === undefined ? `remove ${directory} and all data in it` : undefined
       const { applied, newer } = await waits.until('the migration of the database', 'ended', () =>
-        migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine, onWait: say }),
+        migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine, onWait: say, remedy }),
       )
       if (applied.length > 0) say(`Migrated the database (${applied.length} steps).`)
       if (newer.length > 0) say(`The database is newer than this code (it has ${newer.join(', ')}).`)

@@ -210,7 +210,7 @@ async function untilRecovered({ postgres }: Scene, at: number): Promise<void> {
     async () => {
       const rows = await postgres
         .owner(
-          `SELECT FROM jobs WHERE state IN ('dispatched', 'running')
+          `SELECT FROM jobs WHERE state = 'dispatched'
              AND coalesce(CASE WHEN lease_until IS NOT NULL THEN started_at END, dispatched_at) < to_timestamp($1 / 1000.0) LIMIT 1`,
           [at],
         )

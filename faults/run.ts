@@ -76,7 +76,7 @@ export interface RunResult {
 // By the partial indexes: a query over all ended rows each second would be load by the run itself, more each minute.
 // Without those of the accounts in $1.
 const OPEN_JOBS = `(SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state = 'queued'
-  UNION ALL SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state IN ('dispatched', 'running')) AS jobs
+  UNION ALL SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state = 'dispatched') AS jobs
   WHERE account_id <> ALL($1::text[])`
 
 // A backlog is no lost work: the wait goes on while jobs end. The longest pause between two tries of a delivery, 24 hours

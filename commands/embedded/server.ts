@@ -304,7 +304,7 @@ export function url(password: string, port: number, database: string): string {
 
 /**
  * The same by way of the server's Unix socket, where it has one: a round trip takes a fifth less of the processors than
- * by TCP. A server that an earlier release started has none.
+ * by TCP. A server whose directory has a long path has none.
  */
 export function socketUrl({ directory }: InstallLayout, tcpUrl: string): string {
   const { port } = new URL(tcpUrl)

@@ -9,7 +9,7 @@ import { anyEventView, EVENT_TYPES, type EventType } from '#src/catalogue/events
 import { Failure } from '#src/failure.ts'
 import { publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import type { Notes } from '#src/platform/http/openapi.ts'
-import { listOf } from '#src/platform/http/page.ts'
+import { listOf, wholeList } from '#src/platform/http/page.ts'
 import { type Html, html, prose } from './html.ts'
 import type { DocsPage } from './layout.ts'
 
@@ -64,12 +64,7 @@ export function eventTypeRoutes(notes: Pick<Notes, 'webhooks'>): Route[] {
         summary: 'Every type of event, with its schema and an example',
         view: listOf(eventTypeView),
       },
-      async () =>
-        reply(
-          200,
-          { object: 'list' as const, data: all().map(toView), has_more: false, next_cursor: null },
-          PUBLIC_DATA,
-        ),
+      async () => reply(200, wholeList(all().map(toView)), PUBLIC_DATA),
     ),
     publicEndpoint(
       {

@@ -116,7 +116,7 @@ describe('the sessions of all agents', () => {
     [{}, 21],
     [{ status: 'open' }, 21],
     [{ status: 'ended' }, 3],
-    [{ status: 'ended', createdGte: new Date(0) }, 3],
+    [{ status: 'ended', from: new Date(0) }, 3],
   ] as const)('by %j are a page of those read', async (filter, count) => {
     const { answer, most } = await few('agent_sessions', (tx) => findAgentSessions(tx, scope, filter, PAGE))
     expect(answer).toHaveLength(count)

@@ -150,7 +150,7 @@ const untilDone = () =>
     async () =>
       (
         await system.database.owner(
-          `SELECT FROM jobs WHERE queue = 'deliver' AND state IN ('queued', 'dispatched', 'running') LIMIT 1`,
+          `SELECT FROM jobs WHERE queue = 'deliver' AND state IN ('queued', 'dispatched') LIMIT 1`,
         )
       ).length === 0,
     { everyMs: 100, what: 'every delivery has ended' },

@@ -41,10 +41,6 @@ const SMALL: Record<string, readonly string[]> = {
     'src/attest/duplicates/hasher.ts',
     'src/attest/duplicates/unreferenced.ts',
   ],
-  'goes with the version that no longer upgrades from the one before': [
-    'src/attest/duplicates/hand-over.ts',
-    'src/attest/reevaluate/hand-over.ts',
-  ],
   'one file for each thing that a factor judges': [
     'src/attest/factors/biometric.ts',
     'src/attest/factors/chain.ts',

@@ -16,7 +16,6 @@ describe('the project of a test file', () => {
     ['test/attest/claims/attest.test.ts', 'rows'],
     ['test/platform/db/tenancy.test.ts', 'rows'],
     ['test/capture-kit/photo.test.ts', 'alone'],
-    ['test/attest/duplicates/migration.test.ts', 'alone'],
     ['test/workers/end-to-end.test.ts', 'process'],
     ['test/commands/usage.test.ts', 'process'],
     ['test/docs/browser.test.ts', 'process'],
@@ -78,7 +77,7 @@ describe('the order of a run', () => {
 
   it('starts the longest files first, of whatever project, and of each project its longest', () => {
     const first = orderFiles(files).slice(0, 20)
-    expect(first[0]).toEqual({ path: 'test/hostile/hostile.test.ts', project: 'process' })
+    expect(first[0]).toEqual({ path: 'test/faults/kills.test.ts', project: 'process' })
     expect(first.map(({ path }) => path)).toContain('test/trace/shares/prompt-attack.test.ts')
     const paths = ['test/platform/ids.test.ts', 'test/platform/http/body.test.ts']
     const few = orderFiles(paths.map((path) => ({ path, project: 'pure' as const })))

@@ -236,7 +236,7 @@ describe('the overview', () => {
     }
     const addBatch = () => insert('batches', { id: id('bat'), accepted: 2, rejected: '[]' })
     const [running, done, waiting] = [await addBatch(), await addBatch(), await addBatch()]
-    await addLine(running, 0, 'running')
+    await addLine(running, 0, 'dispatched')
     await addLine(running, 1, 'queued')
     await addLine(done, 0, 'succeeded')
     await addLine(waiting, 0, 'queued')

@@ -85,7 +85,7 @@ export function createJobs<Q extends QueueName>({ db, owner }: TestDatabase, que
   return {
     async of(subject) {
       const rows = await owner<{ id: string }>(
-        `SELECT id FROM jobs WHERE queue = $1 AND state IN ('queued', 'dispatched', 'running')
+        `SELECT id FROM jobs WHERE queue = $1 AND state IN ('queued', 'dispatched')
            AND $2 IN (payload ->> 'attestationId', payload ->> 'reevaluationId', payload ->> 'mailId', payload ->> 'diffId') ORDER BY created_at, id`,
         [queue, subject],
       )

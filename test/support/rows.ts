@@ -80,7 +80,15 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       requested_by: user,
       job_id: randomUUID(),
     })
-    await insert('api_keys', { id: id('key'), name: 'k', hash: bytes(), prefix: 'svc_test', scopes: ['all'] })
+    await insert('api_keys', {
+      id: id('key'),
+      name: 'k',
+      hash: bytes(),
+      prefix: 'svc_test',
+      last4: 'abcd',
+      scopes: ['all'],
+      created_by: 'operator',
+    })
     await insert('jobs', { id: randomUUID(), queue: 'attest', lane: accountId, priority: 0, payload: '{}' })
     await insert('c2pa_anchors', {
       id: id('cpa'),
@@ -171,10 +179,17 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       provenance_status: 'verified',
       hardware_tier: 'tee',
       rules_version: 'r',
+      policy_version: 0,
       result_jws: 'j',
     })
     const reevaluation = id('ree')
-    await insert('reevaluations', { id: reevaluation, cause: 'policy_changed', key: 'k', subject: '{}' })
+    await insert('reevaluations', {
+      id: reevaluation,
+      cause: 'policy_changed',
+      key: 'k',
+      subject: '{}',
+      job_id: randomUUID(),
+    })
     await insert('reevaluation_marks', { attestation_id: attestation, reevaluation_id: reevaluation })
     const caseId = id('cas')
     const due = new Date()
@@ -182,7 +197,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     await insert('case_entries', { case_id: caseId, seq: 1, kind: 'opened', note: 'n' })
     const screening = id('scr')
     const screeningBatch = id('bat')
-    await insert('screening_settings', { thresholds: JSON.stringify(DEFAULT_THRESHOLDS) })
+    await insert('screening_settings', { thresholds: JSON.stringify(DEFAULT_THRESHOLDS), changed_by: 'key' })
     await insert('screening_batches', { id: screeningBatch, accepted: 1, rejected: '[]' })
     await insert('screenings', {
       id: screening,

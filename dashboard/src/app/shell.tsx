@@ -82,7 +82,6 @@ export function Shell() {
               size="xs"
               leftSection={<Search size={14} />}
               onClick={spotlight.open}
-              aria-label="Search"
               visibleFrom="sm"
             >
               Search{' '}

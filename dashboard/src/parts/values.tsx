@@ -102,7 +102,7 @@ const COLORS: Record<string, string> = {
 export function Status({ value }: { value: string | null | undefined }) {
   if (value === null || value === undefined) return <Nothing />
   return (
-    <Badge color={COLORS[value] ?? 'gray'} variant="light" tt="none">
+    <Badge color={COLORS[value] ?? 'gray'} variant="dot" tt="none">
       {value.replaceAll('_', ' ')}
     </Badge>
   )

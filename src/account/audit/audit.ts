@@ -7,7 +7,7 @@ import { Failure } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { ActorView } from '#src/platform/http/actor.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, createdBetween, inBothEnvironments, listPage, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { recordAudit } from './record.ts'
@@ -50,18 +50,15 @@ export type AuditLog = ReturnType<typeof createAuditLog>
 export function createAuditLog({ db, pager, now, exportRows = EXPORT_ROWS }: AuditLogDeps) {
   return {
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
-    async list(by: Acting, query: AuditListQuery): Promise<Page<ShownEntry> & { total_count?: number }> {
-      const filter = filterOf(by, query)
-      // The log is one for both environments, and so are its cursors.
-      const scope: Scope = { accountId: by.accountId, environment: 'live' }
-      const binding = { route: 'GET /v1/account/audit', scope, query: { ...query, environment: filter.environment } }
-      const below = pager.decode(query.cursor, binding)
-      const { rows, total } = await db.tenant(by, async (tx) => ({
-        rows: await shownAll(tx, await findAuditEntries(tx, filter, { below, limit: query.limit + 1 })),
-        total: query.include === undefined ? undefined : await countEntries(tx, filter),
-      }))
-      const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-      return total === undefined ? page : { ...page, total_count: total }
+    async list(by: Acting, asked: AuditListQuery): Promise<CountedPage<ShownEntry>> {
+      const filter = filterOf(by, asked)
+      const query = { ...asked, environment: filter.environment }
+      const list = { ...inBothEnvironments(by), route: 'GET /v1/account/audit', query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => findAuditEntries(tx, filter, page),
+        count: (tx) => countEntries(tx, filter),
+        show: shownAll,
+      })
     },
 
     /** @throws {Failure} `not_found`; for a caller that reads the sandbox only, also of what concerns more. */
@@ -81,11 +78,11 @@ export function createAuditLog({ db, pager, now, exportRows = EXPORT_ROWS }: Aud
     async export(by: Acting, query: AuditQuery): Promise<AsyncGenerator<ShownEntry[]>> {
       const filter = filterOf(by, query)
       const until = now()
-      const createdLt = filter.createdLt !== undefined && filter.createdLt < until ? filter.createdLt : until
+      const to = filter.to !== undefined && filter.to < until ? filter.to : until
       const given = Object.entries(query).filter(([, value]) => value !== undefined)
       const after = { filters: Object.fromEntries(given) as Record<string, Json> }
       await db.tenant(by, (tx) => recordAudit(tx, by, { action: 'audit.exported', after, isScoped: false }))
-      return pagesOf(by, { ...filter, createdLt })
+      return pagesOf(by, { ...filter, to })
     },
   }
 
@@ -132,11 +129,6 @@ function filterOf(by: Acting, query: AuditQuery): AuditFilter {
     actorId: query.actor_id,
     subjectId: query.subject_id,
     environment: isLimited ? 'sandbox' : query.environment,
-    createdGte: timeOf(query.created_gte),
-    createdLt: timeOf(query.created_lt),
+    ...createdBetween(query),
   }
-}
-
-function timeOf(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text)
 }

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { AUDIT_ACTIONS, type AuditAction } from '#src/catalogue/audit.ts'
 import { actorView } from '#src/platform/http/actor.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { accountIdParams, several } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import type { AuditLog, ShownEntry } from './audit.ts'
@@ -48,23 +48,18 @@ const common = {
 
 export function auditRoutes(log: AuditLog): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
         ...common,
         path: '/v1/account/audit',
         operationId: 'listAuditEntries',
         sdk: 'account.audit.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Administrative acts, and reads of photos, videos and evidence packets, newest first',
-        query: z.object({ ...listQuery, ...filters }),
-        view: listOf(auditEntryView),
-        status: [200],
+        query: { ...listQuery, ...filters },
+        item: auditEntryView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await log.list(caller, query)
-        return { ...page, data: data.map(toView) }
-      },
+      ({ caller, query }) => log.list(caller, query),
+      toView,
     ),
     endpoint(
       {

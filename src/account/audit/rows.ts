@@ -1,6 +1,6 @@
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Environment } from '#src/platform/ids.ts'
 
 export type ActorKind = 'key' | 'session' | 'operator' | 'service'
@@ -28,14 +28,12 @@ export interface AuditEntry extends Omit<NewAuditEntry, 'accountId' | 'before' |
   after: unknown
 }
 
-export interface AuditFilter {
+export interface AuditFilter extends TimeRange {
   /** Entries of any of these. */
   actions?: readonly AuditAction[] | undefined
   actorId?: string | undefined
   subjectId?: string | undefined
   environment?: Environment | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
 }
 
 export async function insertAuditEntries(tx: Tx, entries: readonly NewAuditEntry[]): Promise<void> {
@@ -68,14 +66,14 @@ const ENTRY = `id, at, environment, action, actor_kind AS "actorKind", actor_id 
 interface EntryRange {
   limit: number
   /** Exclusive. */
-  below?: string | undefined
+  before?: string | undefined
   above?: string | undefined
 }
 
 /** Newest first below an id; oldest first above one. */
 export async function findAuditEntries(tx: Tx, filter: AuditFilter, range: EntryRange): Promise<AuditEntry[]> {
   const { conditions, values } = conditionsOf(filter)
-  if (range.below !== undefined) conditions.push(`id < $${values.push(range.below)}`)
+  if (range.before !== undefined) conditions.push(`id < $${values.push(range.before)}`)
   if (range.above !== undefined) conditions.push(`id > $${values.push(range.above)}`)
   return tx.adhoc<AuditEntry>(
     `SELECT ${ENTRY} FROM audit_entries WHERE ${conditions.join(' AND ')}
@@ -123,7 +121,7 @@ function conditionsOf(filter: AuditFilter): { conditions: string[]; values: unkn
   equal('actor_id', filter.actorId)
   equal('subject_id', filter.subjectId)
   equal('environment', filter.environment)
-  const range = { from: filter.createdGte, to: filter.createdLt }
+  const range = filter
   conditions.push(...conditionsOfRange(values, { type: 'aud', time: 'at' }, range))
   return { conditions, values }
 }

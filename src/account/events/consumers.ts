@@ -7,7 +7,7 @@ import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { checkVersion } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { checkPosition } from './events.ts'
@@ -59,14 +59,12 @@ export function createConsumers({ db, pager }: { db: Pick<Database, 'tenant'>; p
     },
 
     /** By name. */
-    async list(
-      scope: Scope,
-      { limit, cursor }: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<ConsumerRow>> {
-      const binding = { route: 'GET /v1/event-consumers', scope }
-      const after = pager.decode(cursor, binding) ?? ''
-      const rows = await db.tenant(scope, (tx) => listConsumers(tx, after, limit + 1))
-      return pager.page(rows, limit, ({ name }) => name, binding)
+    async list(scope: Scope, query: PageQuery): Promise<CountedPage<ConsumerRow>> {
+      const list = { route: 'GET /v1/event-consumers', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, { before = '', limit }) => listConsumers(tx, before, limit),
+        keyOf: ({ name }) => name,
+      })
     },
 
     /** @throws {Failure} `not_found`. */

@@ -9,7 +9,7 @@ import { rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, createdBetween, type ListQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import type { Principal } from '#src/platform/http/principal.ts'
 import { checkId, checkName, type Scope } from '#src/platform/ids.ts'
 import type { PolledWaits } from '#src/platform/polled-waits.ts'
@@ -129,20 +129,18 @@ export function createEvents({ db, pager, waits }: EventsDeps) {
      * @throws {Failure} `invalid_request` at `?cursor`, `?event_type`; `environment_mismatch` for the id of another environment.
      */
     async list(caller: Reader, query: EventListQuery): Promise<CountedPage<Envelope & { position: number | null }>> {
-      const { order, event_type: given, subject_id: subjectId, limit } = query
+      const { order, event_type: given, subject_id: subjectId } = query
       if (subjectId !== undefined) checkName(subjectId, caller.environment)
       const types = wantedTypes(caller, given)
       const { environment } = caller
       const filter = { environment, types, subjectId, ...createdBetween(query) }
-      const binding = { route: 'GET /v1/events', scope: caller, query: { ...query, types } }
-      const after = pager.decode(query.cursor, binding)
-      const { rows, total } = await db.tenant(caller, async (tx) => ({
-        rows: await listEvents(tx, filter, { order, after, limit: limit + 1 }),
-        total: query.include === undefined ? undefined : await countEvents(tx, filter),
-      }))
-      const { data, ...page } = pager.page(rows, limit, ({ eventId }) => eventId, binding)
-      const events = data.map((event) => ({ ...envelopeOf(caller, event), position: event.position }))
-      return { ...page, data: events, ...(total !== undefined && { total_count: total }) }
+      const list = { route: 'GET /v1/events', scope: caller, query: { ...query, types } }
+      return listPage({ db, pager }, list, {
+        rows: (tx, { before: after, limit }) => listEvents(tx, filter, { order, after, limit }),
+        count: (tx) => countEvents(tx, filter),
+        keyOf: ({ eventId }) => eventId,
+        show: async (_tx, rows) => rows.map((event) => ({ ...envelopeOf(caller, event), position: event.position })),
+      })
     },
 
     /**

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { eventType } from '#src/account/webhooks/endpoint-views.ts'
 import { anyEventView } from '#src/catalogue/events.ts'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery, orderQuery, pageQuery } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
 import { parsePrefer, waitQuery } from '#src/platform/http/prefer.ts'
 import { parseIfMatch } from '#src/platform/http/request-headers.ts'
@@ -146,23 +146,18 @@ export function eventRoutes(events: Events, consumers: Consumers): Route[] {
 
 function consumerRoutes(consumers: Consumers): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
         ...watching,
         path: '/v1/event-consumers',
         operationId: 'listEventConsumers',
         sdk: 'events.consumers.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'The consumers of events, by name',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(consumerView),
-        status: [200],
+        query: pageQuery,
+        item: consumerView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await consumers.list(caller, query)
-        return { ...page, data: data.map(toConsumerView) }
-      },
+      ({ caller, query }) => consumers.list(caller, query),
+      toConsumerView,
     ),
     endpoint(
       {

@@ -3,7 +3,7 @@
 
 import type { StoredEvent } from '#src/account/webhooks/envelope.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { AwaitedRow } from '#src/platform/polled-waits.ts'
 
@@ -58,14 +58,12 @@ export function eventsOf(rows: readonly PulledEventRow[]): Heads & { events: (St
   return { head, purged, events }
 }
 
-export interface EventFilter {
+export interface EventFilter extends TimeRange {
   environment: Environment
   /** undefined: all. */
   types: readonly string[] | undefined
   /** A claim, or what the column `subject_id` has of it. */
   subjectId: string | undefined
-  createdGte: Date | undefined
-  createdLt: Date | undefined
 }
 
 export interface EventRange {
@@ -96,7 +94,7 @@ export async function countEvents(tx: Tx, filter: EventFilter): Promise<number> 
   return row?.count ?? 0
 }
 
-function conditionsOf({ environment, types, subjectId, createdGte, createdLt }: EventFilter) {
+function conditionsOf({ environment, types, subjectId, from, to }: EventFilter) {
   // An event gets its position within seconds. The condition lets the indexes of positions serve the filters.
   const conditions = ['position IS NOT NULL']
   const values: unknown[] = []
@@ -105,7 +103,7 @@ function conditionsOf({ environment, types, subjectId, createdGte, createdLt }: 
     const column = subjectId.startsWith('clm_') ? 'claim_id' : 'subject_id'
     conditions.push(`${column} = $${values.push(subjectId)}`)
   }
-  const range = { from: createdGte, to: createdLt }
+  const range = { from, to }
   conditions.push(...conditionsOfRange(values, { type: 'evt', environment }, range))
   return { conditions, values }
 }

@@ -9,7 +9,14 @@ import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { ActorView } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
+import {
+  type CountedPage,
+  createdBetween,
+  inBothEnvironments,
+  type ListQuery,
+  listPage,
+  type Pager,
+} from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newAccountId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
@@ -103,18 +110,18 @@ export function createExports({ db, store, pager, waits, now, recordRead }: Expo
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
     async list(by: Acting, query: ListQuery): Promise<CountedPage<ShownExport>> {
       checkProven(by)
-      const binding = { route: 'GET /v1/account/exports', scope: liveOf(by), query: { ...query } }
-      const before = pager.decode(query.cursor, binding)
       const filter = createdBetween(query)
-      return db.tenant(by, async (tx) => {
-        const rows = await listExports(tx, filter, { before, limit: query.limit + 1 })
-        const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-        const actor = await readActors(
-          tx,
-          page.data.map(({ requestedBy }) => requestedBy),
-        )
-        const shown = { ...page, data: page.data.map((row) => ({ ...row, requester: actor(row.requestedBy) })) }
-        return query.include === undefined ? shown : { ...shown, total_count: await countExports(tx, filter) }
+      const list = { ...inBothEnvironments(by), route: 'GET /v1/account/exports', query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => listExports(tx, filter, page),
+        count: (tx) => countExports(tx, filter),
+        show: async (tx, rows) => {
+          const actor = await readActors(
+            tx,
+            rows.map(({ requestedBy }) => requestedBy),
+          )
+          return rows.map((row) => ({ ...row, requester: actor(row.requestedBy) }))
+        },
       })
     },
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
 import { actorView } from '#src/platform/http/actor.ts'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
 import { parseByteRange } from '#src/platform/http/request-headers.ts'
 import { timestampView, type WorkStatus, workFailureView, workStatusView } from '#src/platform/http/views.ts'
@@ -57,24 +57,18 @@ export function exportRoutes(exports: AccountExports): Route[] {
         accepted(await exports.create(caller, { includesMedia: body.include_media }, idempotencyKey)),
       async ({ caller }, id) => accepted(await exports.get(caller, id)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         path: '/v1/account/exports',
         operationId: 'listAccountExports',
         sdk: 'account.exports.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Exports of the account, newest first',
-        query: z.object(listQuery),
-        view: listOf(exportView),
-        status: [200],
+        query: listQuery,
+        item: exportView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await exports.list(caller, query)
-        return { ...page, data: data.map(toView) }
-      },
+      ({ caller, query }) => exports.list(caller, query),
+      toView,
     ),
     endpoint(
       {

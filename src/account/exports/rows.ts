@@ -1,5 +1,5 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { countOf } from '#src/platform/db/id-ranges.ts'
+import { countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { AwaitedRow } from '#src/platform/polled-waits.ts'
 
 type ExportState = 'queued' | 'running' | 'ready' | 'failed' | 'expired'
@@ -60,29 +60,26 @@ export function findEndedExports(asked: readonly AwaitedRow[]): Statement {
   }
 }
 
-interface Times {
-  createdGte: Date | undefined
-  createdLt: Date | undefined
-}
+interface Times extends TimeRange {}
 
 const IS_BETWEEN = `($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)`
 
 /** Newest first. */
 export async function listExports(
   tx: Tx,
-  { createdGte, createdLt }: Times,
+  { from, to }: Times,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ExportRow[]> {
   return tx.query<ExportRow>(
     `SELECT ${EXPORT} FROM account_exports WHERE ${IS_BETWEEN} AND ($3::text IS NULL OR id < $3) ORDER BY id DESC LIMIT $4`,
-    [createdGte ?? null, createdLt ?? null, before ?? null, limit],
+    [from ?? null, to ?? null, before ?? null, limit],
   )
 }
 
-export async function countExports(tx: Tx, { createdGte, createdLt }: Times): Promise<number> {
+export async function countExports(tx: Tx, { from, to }: Times): Promise<number> {
   const [row] = await tx.query<{ count: number }>(countOf(`account_exports WHERE ${IS_BETWEEN}`), [
-    createdGte ?? null,
-    createdLt ?? null,
+    from ?? null,
+    to ?? null,
   ])
   return row?.count ?? 0
 }

@@ -1,17 +1,15 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { countOf } from '#src/platform/db/id-ranges.ts'
+import { countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { KeyStatus, WORKING } from './key.ts'
 import { type KeyListRow, LISTED } from './rows.ts'
 
 // Tenant role. `at` is the caller's time: a key's state depends on it.
 
-export interface KeyFilter {
+export interface KeyFilter extends TimeRange {
   at: Date
   /** Keys of any of these. */
   status?: readonly (KeyStatus | typeof WORKING)[] | undefined
   createdBy?: string | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
 }
 
 // As `statusOf`: the first that is true.
@@ -103,7 +101,7 @@ export function selectKeysMadeBy(
   }
 }
 
-function conditionsOf({ at, status, createdBy, createdGte, createdLt }: KeyFilter, before?: string) {
+function conditionsOf({ at, status, createdBy, from, to }: KeyFilter, before?: string) {
   const values: unknown[] = [at]
   // The first is always referred to: Postgres refuses a parameter whose type nothing shows.
   const conditions = ['$1::timestamptz IS NOT NULL']
@@ -112,8 +110,8 @@ function conditionsOf({ at, status, createdBy, createdGte, createdLt }: KeyFilte
   }
   if (status !== undefined) conditions.push(`(${status.map((name) => STATUS[name]).join(' OR ')})`)
   add('created_by =', createdBy)
-  add('created_at >=', createdGte)
-  add('created_at <', createdLt)
+  add('created_at >=', from)
+  add('created_at <', to)
   add('id <', before)
   return { where: conditions.join(' AND '), values }
 }

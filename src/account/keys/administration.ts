@@ -4,10 +4,11 @@
 import { readActors } from '#src/account/users/actors.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { ActorView } from '#src/platform/http/actor.ts'
 import { checkVersion } from '#src/platform/http/documents.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import { LAST_MS } from '#src/platform/http/params.ts'
 import { type Acting, actorOf, type Principal } from '#src/platform/http/principal.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
@@ -31,7 +32,7 @@ interface AdministrationDeps {
   now: () => Date
 }
 
-/** A key with the one who made it; null for keys from before this was recorded. */
+/** A key with the one who made it. */
 export type ShownKey<Shown extends Key = Key> = Shown & { creator: ActorView | null }
 
 /** Members that are absent stay as they are. */
@@ -43,13 +44,8 @@ export interface KeyChange {
   expected?: readonly number[] | undefined
 }
 
-export interface KeyListRequest {
-  limit: number
-  cursor?: string | undefined
-  include?: 'total_count' | undefined
+export interface KeyListRequest extends CountedQuery, TimeRange {
   status?: readonly (KeyStatus | typeof WORKING)[] | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
 }
 
 /** Something that the caller should know about a change that was made. */
@@ -98,25 +94,20 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
   }
 
   /** Newest first. */
-  async function list(acting: Acting, request: KeyListRequest): Promise<Page<ShownKey> & { total_count?: number }> {
-    const { status, createdGte, createdLt } = request
+  async function list(acting: Acting, request: KeyListRequest): Promise<CountedPage<ShownKey>> {
+    const { status, from, to } = request
     const createdBy = visibleTo(acting.principal)
-    const binding = {
-      route: 'GET /v1/account/keys',
-      scope: acting,
-      query: { status, createdGte, createdLt, createdBy },
-    }
-    const before = pager.decode(request.cursor, binding)
     const at = now()
-    const filter = { at, status, createdBy, createdGte, createdLt }
-    return db.tenant(acting, async (tx) => {
-      const rows = await listFilteredKeys(tx, filter, { before, limit: request.limit + 1 })
-      const keys = await shownAll(
-        tx,
-        rows.map((row) => toKey(row, at)),
-      )
-      const page = pager.page(keys, request.limit, ({ id }) => id, binding)
-      return request.include === undefined ? page : { ...page, total_count: await countKeys(tx, filter) }
+    const filter = { at, status, createdBy, from, to }
+    const list = { route: 'GET /v1/account/keys', scope: acting, query: { ...request, createdBy } }
+    return listPage({ db, pager }, list, {
+      rows: (tx, page) => listFilteredKeys(tx, filter, page),
+      count: (tx) => countKeys(tx, filter),
+      show: (tx, rows) =>
+        shownAll(
+          tx,
+          rows.map((row) => toKey(row, at)),
+        ),
     })
   }
 

@@ -15,8 +15,7 @@ export interface Key {
   environment: Environment
   name: string
   prefix: string
-  /** Null for keys from before last-4 display. */
-  last4: string | null
+  last4: string
   scopes: readonly GrantableScope[]
   /** Null: of every product. */
   products: readonly Product[] | null
@@ -25,8 +24,8 @@ export interface Key {
   isAccountBearing: boolean
   status: KeyStatus
   createdAt: Date
-  /** The key or the user; `operator`. Null for keys from before this was recorded. */
-  createdBy: string | null
+  /** The key or the user; `operator`. */
+  createdBy: string
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null

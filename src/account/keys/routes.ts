@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { GRANTABLE_SCOPES, PLANS, PRODUCTS } from '#src/catalogue/access.ts'
 import { actorView } from '#src/platform/http/actor.ts'
-import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { type Caller, endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listQuery } from '#src/platform/http/page.ts'
 import { idParams, several, timestamp } from '#src/platform/http/params.ts'
 import { parseIfMatch } from '#src/platform/http/request-headers.ts'
 import { replyVersioned, rowVersion } from '#src/platform/http/versions.ts'
@@ -32,13 +32,13 @@ const keyView = z
     api_key_id: z.string(),
     name: z.string(),
     prefix: z.string().meta({ description: 'The first 8 characters of the key.' }),
-    last4: z.string().nullable().meta({ description: 'Its last 4; null for keys from before they were kept.' }),
+    last4: z.string().nullable().meta({ description: 'Its last 4.' }),
     scopes: z.array(scope),
     environment,
     plan: z.enum(PLANS).meta({ id: 'Plan' }),
     status,
     created_at: timestampView,
-    created_by: actorView.nullable().describe('null for keys from before this was recorded.'),
+    created_by: actorView.nullable().describe('Who made it.'),
     expires_at: timestampView.nullable(),
     revoked_at: timestampView.nullable().describe('For a rotated key: when its grace period was over.'),
     last_used_at: timestampView.nullable().describe('Exact to a minute.'),
@@ -174,25 +174,19 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
         return { ...toView(key, caller), secret_shown: false as const }
       },
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         path: '/v1/account/keys',
         operationId: 'listApiKeys',
         sdk: 'account.keys.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'List the API keys of an environment, newest first.',
-        query: z.object({ ...listQuery, status: several(statusFilter).optional() }),
-        view: listOf(keyView),
-        status: [200],
+        query: { ...listQuery, status: several(statusFilter).optional() },
+        item: keyView,
       },
-      async ({ caller, query }) => {
-        const { created_gte: from, created_lt: until, ...rest } = query
-        const page = await keys.list(caller, { ...rest, createdGte: timeOf(from), createdLt: timeOf(until) })
-        return { ...page, data: page.data.map((key) => toView(key, caller)) }
-      },
+      ({ caller, query: { created_gte, created_lt, ...query } }) =>
+        keys.list(caller, { ...query, ...createdBetween({ created_gte, created_lt }) }),
+      (key, { caller }) => toView(key, caller),
     ),
     endpoint(
       {

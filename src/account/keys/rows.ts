@@ -43,14 +43,14 @@ export interface KeyListRow {
   environment: Environment
   name: string
   prefix: string
-  last4: string | null
+  last4: string
   scopes: GrantableScope[]
   /** Null: of every product. */
   products: Product[] | null
   read_only: boolean
   is_account_bearing: boolean
   created_at: Date
-  created_by: string | null
+  created_by: string
   expires_at: Date | null
   revoked_at: Date | null
   last_used_at: Date | null

@@ -2,7 +2,7 @@
 
 import type { Plan, Product, Role } from '#src/catalogue/access.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { countOf } from '#src/platform/db/id-ranges.ts'
+import { countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { SignInMethod } from './rows.ts'
 
 export interface OwnSessionRow {
@@ -98,18 +98,16 @@ export async function lockSignedIn(
   return row
 }
 
-export interface OpenFilter {
+export interface OpenFilter extends TimeRange {
   at: Date
   seenAfter: Date
-  createdGte: Date | undefined
-  createdLt: Date | undefined
 }
 
 const IS_OPEN = `s.account_id = $1 AND s.user_id = $2 AND s.ended_at IS NULL AND s.expires_at > $3 AND s.last_seen_at > $4
   AND ($5::timestamptz IS NULL OR s.created_at >= $5) AND ($6::timestamptz IS NULL OR s.created_at < $6)`
 
-function openValues({ accountId, userId }: Whose, { at, seenAfter, createdGte, createdLt }: OpenFilter) {
-  return [accountId, userId, at, seenAfter, createdGte ?? null, createdLt ?? null]
+function openValues({ accountId, userId }: Whose, { at, seenAfter, from, to }: OpenFilter) {
+  return [accountId, userId, at, seenAfter, from ?? null, to ?? null]
 }
 
 /** Sessions that have not ended, newest first, starting below the id `before`. */

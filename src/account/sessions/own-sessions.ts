@@ -6,7 +6,14 @@ import { Failure } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
+import {
+  type CountedPage,
+  createdBetween,
+  inBothEnvironments,
+  type ListQuery,
+  listPage,
+  type Pager,
+} from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import {
@@ -55,22 +62,15 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
   }
 
   /** Those that have not ended, newest first. */
-  async function list(
-    caller: Acting,
-    { limit, cursor, include, ...times }: ListQuery,
-  ): Promise<CountedPage<OwnSessionRow & { isCurrent: boolean }>> {
+  async function list(caller: Acting, query: ListQuery): Promise<CountedPage<OwnSessionRow & { isCurrent: boolean }>> {
     const { userId, sessionId } = sessionOf(caller)
-    // The list of a user is the same in both environments.
-    const scope: Scope = { accountId: caller.accountId, environment: 'sandbox' }
-    const binding = { route: 'GET /v1/auth/sessions', scope, query: { userId, ...times } }
-    const before = pager.decode(cursor, binding)
-    const user = { accountId: scope.accountId, userId }
-    const filter = { ...openAt(), ...createdBetween(times) }
-    return db.tenant(caller, async (tx) => {
-      const rows = await listOpen(tx, user, filter, { before, limit: limit + 1 })
-      const marked = rows.map((row) => ({ ...row, isCurrent: row.id === sessionId }))
-      const page = pager.page(marked, limit, ({ id }) => id, binding)
-      return include === undefined ? page : { ...page, total_count: await countOpen(tx, user, filter) }
+    const user = { accountId: caller.accountId, userId }
+    const filter = { ...openAt(), ...createdBetween(query) }
+    const list = { ...inBothEnvironments(caller), route: 'GET /v1/auth/sessions', query: { ...query, userId } }
+    return listPage({ db, pager }, list, {
+      rows: (tx, page) => listOpen(tx, user, filter, page),
+      count: (tx) => countOpen(tx, user, filter),
+      show: async (_tx, rows) => rows.map((row) => ({ ...row, isCurrent: row.id === sessionId })),
     })
   }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { endpoint, type Reply, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Reply, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { accountIdParams } from '#src/platform/http/params.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import { type OwnSessions, sessionOf } from './own-sessions.ts'
@@ -65,24 +65,18 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
       // The session is a later one, so its cookies stay.
       async (_request, sessionId) => ended(sessionId),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         path: '/v1/auth/sessions',
         operationId: 'listSessions',
         sdk: 'auth.sessions.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'List your own sessions that have not ended, newest first.',
-        query: z.object(listQuery),
-        view: listOf(openSessionView),
-        status: [200],
+        query: listQuery,
+        item: openSessionView,
       },
-      async ({ caller, query }) => {
-        const page = await own.list(caller, query)
-        return { ...page, data: page.data.map(toOpenSessionView) }
-      },
+      ({ caller, query }) => own.list(caller, query),
+      toOpenSessionView,
     ),
     endpoint(
       {

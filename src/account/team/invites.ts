@@ -16,7 +16,14 @@ import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { ActorView } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
-import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
+import {
+  type CountedPage,
+  createdBetween,
+  inBothEnvironments,
+  type ListQuery,
+  listPage,
+  type Pager,
+} from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
@@ -119,23 +126,14 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
   }
 
   /** Newest first. */
-  async function list(
-    { accountId, ...caller }: Scope,
-    { limit, cursor, include, ...wanted }: InviteQuery,
-  ): Promise<CountedPage<ShownInvite>> {
-    // The list is the same in both environments.
-    const binding = {
-      route: 'GET /v1/org/invites',
-      scope: { accountId, environment: 'sandbox' as const },
-      query: wanted,
-    }
-    const before = pager.decode(cursor, binding)
-    const { status, role: roles } = wanted
-    const filter = { accountId, at: now(), status, roles, ...createdBetween(wanted) }
-    return db.tenant({ accountId, ...caller }, async (tx) => {
-      const rows = await listInvites(tx, filter, { before, limit: limit + 1 })
-      const page = pager.page(await showAll(tx, rows), limit, ({ id }) => id, binding)
-      return include === undefined ? page : { ...page, total_count: await countInvites(tx, filter) }
+  async function list(caller: Scope, query: InviteQuery): Promise<CountedPage<ShownInvite>> {
+    const { status, role: roles } = query
+    const filter = { accountId: caller.accountId, at: now(), status, roles, ...createdBetween(query) }
+    const list = { ...inBothEnvironments(caller), route: 'GET /v1/org/invites', query }
+    return listPage({ db, pager }, list, {
+      rows: (tx, page) => listInvites(tx, filter, page),
+      count: (tx) => countInvites(tx, filter),
+      show: showAll,
     })
   }
 

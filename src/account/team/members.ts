@@ -22,7 +22,14 @@ import { rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
+import {
+  type CountedPage,
+  createdBetween,
+  inBothEnvironments,
+  type ListQuery,
+  listPage,
+  type Pager,
+} from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { checkGrant, checkOwnership, getAuthority } from './authority.ts'
@@ -70,21 +77,14 @@ export type Members = ReturnType<typeof createMembers>
 
 export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps) {
   /** Newest first. */
-  async function list(
-    caller: Scope,
-    { limit, cursor, include, ...wanted }: MemberQuery,
-  ): Promise<CountedPage<TeamMember>> {
+  async function list(caller: Scope, query: MemberQuery): Promise<CountedPage<TeamMember>> {
     const { accountId } = caller
-    // The list is the same in both environments.
-    const scope: Scope = { accountId, environment: 'sandbox' }
-    const binding = { route: 'GET /v1/org/users', scope, query: wanted }
-    const before = pager.decode(cursor, binding)
-    const { status, role: roles } = wanted
-    const filter = { accountId, status, roles, ...createdBetween(wanted) }
-    return db.tenant(caller, async (tx) => {
-      const rows = await listTeamMembers(tx, filter, { before, limit: limit + 1 })
-      const page = pager.page(rows, limit, ({ id }) => id, binding)
-      return include === undefined ? page : { ...page, total_count: await countTeamMembers(tx, filter) }
+    const { status, role: roles } = query
+    const filter = { accountId, status, roles, ...createdBetween(query) }
+    const list = { ...inBothEnvironments(caller), route: 'GET /v1/org/users', query }
+    return listPage({ db, pager }, list, {
+      rows: (tx, page) => listTeamMembers(tx, filter, page),
+      count: (tx) => countTeamMembers(tx, filter),
     })
   }
 

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { tokenBody } from '#src/account/login/routes.ts'
 import { type OwnSessions, sessionOf } from '#src/account/sessions/own-sessions.ts'
 import { role, sessionView, toSessionView } from '#src/account/sessions/views.ts'
-import { endpoint, publicEndpoint, type Reply, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, publicEndpoint, type Reply, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { accountIdParams, several } from '#src/platform/http/params.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import type { Accept } from './accept.ts'
@@ -79,28 +79,22 @@ function inviteRoutes({ invites }: TeamRoutesDeps): Route[] {
       async ({ caller, body, idempotencyKey }) => toInviteView(await invites.invite(caller, body, idempotencyKey)),
       async ({ caller }, id) => toInviteView(await invites.get(caller, id)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         path: '/v1/org/invites',
         operationId: 'listInvites',
         sdk: 'org.invites.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'List invites, newest first',
-        query: z.object({
+        query: {
           ...listQuery,
           status: several(inviteStatusView).optional(),
           role: several(role).optional(),
-        }),
-        view: listOf(inviteView),
-        status: [200],
+        },
+        item: inviteView,
       },
-      async ({ caller, query }) => {
-        const found = await invites.list(caller, query)
-        return { ...found, data: found.data.map(toInviteView) }
-      },
+      ({ caller, query }) => invites.list(caller, query),
+      toInviteView,
     ),
     endpoint(
       {
@@ -202,29 +196,23 @@ function memberRoutes({ members, cookies }: TeamRoutesDeps): Route[] {
   const changed = (change: RoleChange): Reply<z.input<typeof roleChangeView>> =>
     reply(200, toRoleChangeView(change), {}, change.renewed && cookies.issue(change.renewed))
   return [
-    endpoint(
+    listEndpoint(
       {
         ...common,
         permission: 'team.read',
-        method: 'GET',
         path: '/v1/org/users',
         operationId: 'listUsers',
         sdk: 'org.users.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'List the users of the account, newest first; removed ones too',
-        query: z.object({
+        query: {
           ...listQuery,
           status: several(memberStatusView).optional(),
           role: several(role).optional(),
-        }),
-        view: listOf(memberView),
-        status: [200],
+        },
+        item: memberView,
       },
-      async ({ caller, query }) => {
-        const found = await members.list(caller, query)
-        return { ...found, data: found.data.map(toMemberView) }
-      },
+      ({ caller, query }) => members.list(caller, query),
+      toMemberView,
     ),
     endpoint(
       {

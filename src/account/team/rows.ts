@@ -1,6 +1,6 @@
 import type { Role } from '#src/catalogue/access.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { countOf } from '#src/platform/db/id-ranges.ts'
+import { countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import { deleteInSteps } from '#src/platform/retention.ts'
 
 export const INVITE_STATUSES = ['pending', 'accepted', 'revoked', 'expired'] as const
@@ -64,14 +64,12 @@ export async function findPendingInvite(
   return row
 }
 
-export interface InviteFilter {
+export interface InviteFilter extends TimeRange {
   accountId: string
   /** The status at this time. */
   at: Date
   status: readonly InviteStatus[] | undefined
   roles: readonly Role[] | undefined
-  createdGte: Date | undefined
-  createdLt: Date | undefined
 }
 
 const MATCHES = `account_id = $1
@@ -80,8 +78,8 @@ const MATCHES = `account_id = $1
   AND ($4::text[] IS NULL OR role = ANY($4))
   AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)`
 
-function valuesOf({ accountId, at, status, roles, createdGte, createdLt }: InviteFilter) {
-  return [accountId, at, status ?? null, roles ?? null, createdGte ?? null, createdLt ?? null]
+function valuesOf({ accountId, at, status, roles, from, to }: InviteFilter) {
+  return [accountId, at, status ?? null, roles ?? null, from ?? null, to ?? null]
 }
 
 /** Newest first, starting below the id `before`. */

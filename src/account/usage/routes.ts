@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { visibleText } from '#src/platform/http/params.ts'
 import { parseIfMatch } from '#src/platform/http/request-headers.ts'
 import { replyVersioned } from '#src/platform/http/versions.ts'
@@ -132,25 +132,19 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
       },
       async ({ caller }) => currentPlan(caller.accountId),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         path: '/v1/account/invoices',
         operationId: 'listStatements',
         sdk: 'account.invoices.list',
-        effect: 'read',
-        kind: 'list',
         permission: 'usage.read',
         summary: 'Monthly statements, newest first, from the first month of the account on',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor, include: listQuery.include }),
-        view: listOf(statementView),
-        status: [200],
+        query: { limit: listQuery.limit, cursor: listQuery.cursor, include: listQuery.include },
+        item: statementView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await usage.statements(caller.accountId, query)
-        return { ...page, data: data.map(toStatementView) }
-      },
+      ({ caller, query }) => usage.statements(caller.accountId, query),
+      toStatementView,
     ),
   ]
 }

@@ -101,7 +101,7 @@ export interface UseRow {
 const WAITING = WAITING_QUEUES.map(({ queue, countsBulkAtOnce }) => {
   const jobs = `FROM jobs WHERE queue = '${queue}' AND lane = $1${countsBulkAtOnce ? ' AND priority = 0' : ''}`
   return `(SELECT count(*) FROM (SELECT ${jobs} AND state = 'queued' LIMIT $2) AS queued)
-    + (SELECT count(*) ${jobs} AND state IN ('dispatched', 'running'))`
+    + (SELECT count(*) ${jobs} AND state = 'dispatched')`
 }).join(' + ')
 
 /** Selects one `UseRow` of the scope. Of what waits, at most `limit` of each queue are counted. */

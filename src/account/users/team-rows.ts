@@ -2,7 +2,7 @@
 
 import type { Role } from '#src/catalogue/access.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { countOf } from '#src/platform/db/id-ranges.ts'
+import { countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 
 export const MEMBER_STATUSES = ['active', 'deprovisioned'] as const
@@ -49,21 +49,19 @@ export async function findTeamMemberByEmail(tx: Tx, accountId: string, email: st
   return row
 }
 
-export interface MemberFilter {
+export interface MemberFilter extends TimeRange {
   accountId: string
   status: readonly MemberStatus[] | undefined
   roles: readonly Role[] | undefined
-  createdGte: Date | undefined
-  createdLt: Date | undefined
 }
 
 const MATCHES = `account_id = $1 AND ($2::boolean[] IS NULL OR (deprovisioned_at IS NOT NULL) = ANY($2))
   AND ($3::text[] IS NULL OR role = ANY($3))
   AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)`
 
-function valuesOf({ accountId, status, roles, createdGte, createdLt }: MemberFilter) {
+function valuesOf({ accountId, status, roles, from, to }: MemberFilter) {
   const isRemoved = status?.map((one) => one === 'deprovisioned') ?? null
-  return [accountId, isRemoved, roles ?? null, createdGte ?? null, createdLt ?? null]
+  return [accountId, isRemoved, roles ?? null, from ?? null, to ?? null]
 }
 
 /** Newest first, starting below the id `before`. */

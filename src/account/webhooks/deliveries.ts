@@ -5,7 +5,7 @@ import { isEventType } from '#src/catalogue/events.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
@@ -21,7 +21,6 @@ import {
   lockDelivery,
   type PageRange,
 } from './delivery-rows.ts'
-import type { ListRequest } from './endpoints.ts'
 import { envelopeOf } from './envelope.ts'
 import { MAX_RESENT_ATTEMPTS, sendAgain } from './resend.ts'
 import { hasEndpoint, lockEndpoint } from './rows.ts'
@@ -54,22 +53,16 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
      * With every attempt, newest first.
      * @throws {Failure} `environment_mismatch`, `not_found` for an unknown endpoint, `invalid_request` for an unknown type.
      */
-    async list(
-      scope: Scope,
-      request: ListRequest & DeliveryFilter,
-    ): Promise<Page<LoggedDelivery> & { total_count?: number }> {
-      const { limit, cursor, include, ...filter } = request
-      checkFilter(scope, filter)
-      const binding = { route: 'GET /v1/webhook-deliveries', scope, query: filter }
-      const before = pager.decode(cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        await requireEndpoint(tx, filter.endpointId)
-        const rows = await listDeliveries(tx, scope.environment, filter, { before, limit: limit + 1 })
-        const page = pager.page(rows, limit, (row) => row.id, binding)
-        const data = await withLogs(tx, page.data, { withBodies: false })
-        const counted =
-          include === undefined ? {} : { total_count: await countDeliveries(tx, scope.environment, filter) }
-        return { ...page, data, ...counted }
+    async list(scope: Scope, query: CountedQuery & DeliveryFilter): Promise<CountedPage<LoggedDelivery>> {
+      checkFilter(scope, query)
+      const list = { route: 'GET /v1/webhook-deliveries', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: async (tx, page) => {
+          await requireEndpoint(tx, query.endpointId)
+          return listDeliveries(tx, scope.environment, query, page)
+        },
+        count: (tx) => countDeliveries(tx, scope.environment, query),
+        show: (tx, rows) => withLogs(tx, rows, { withBodies: false }),
       })
     },
 
@@ -134,7 +127,7 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
     async export(by: Acting, filter: DeliveryFilter): Promise<AsyncGenerator<LoggedDelivery[]>> {
       checkFilter(by, filter)
       const until = now()
-      const createdLt = filter.createdLt !== undefined && filter.createdLt < until ? filter.createdLt : until
+      const to = filter.to !== undefined && filter.to < until ? filter.to : until
       const after = {
         webhook_endpoint_id: filter.endpointId ?? null,
         status: filter.status === undefined ? null : [...filter.status],
@@ -143,7 +136,7 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
         await requireEndpoint(tx, filter.endpointId)
         await recordAudit(tx, by, { action: 'webhook_deliveries.exported', after })
       })
-      return pagesOf(by, { ...filter, createdLt })
+      return pagesOf(by, { ...filter, to })
     },
   }
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listQuery, pageQuery } from '#src/platform/http/page.ts'
 import { idParam, idParams, several, timestamp } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
 import type { Deliveries, LoggedDelivery } from './deliveries.ts'
@@ -47,45 +47,32 @@ const recoverBody = z
 
 export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
         ...reading,
         path: `${OF_ENDPOINT}/deliveries`,
         operationId: 'listDeliveries',
         sdk: 'webhooks.deliveries.listForEndpoint',
-        effect: 'read',
-        kind: 'list',
         params: idParams('whe'),
         summary: 'List the deliveries to an endpoint with every attempt, newest first.',
-        query: z.object({ ...listQuery, ...filters }),
-        view: listOf(deliveryView),
-        status: [200],
+        query: { ...listQuery, ...filters },
+        item: deliveryView,
       },
-      async ({ caller, params, query }) => {
-        const { data, ...page } = await deliveries.list(caller, { ...toRequest(query), endpointId: params.id })
-        return { ...page, data: data.map(toDeliveryView) }
-      },
+      ({ caller, params, query }) => deliveries.list(caller, { ...toRequest(query), endpointId: params.id }),
+      toDeliveryView,
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
         path: '/v1/webhook-deliveries',
         operationId: 'listAllDeliveries',
         sdk: 'webhooks.deliveries.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'List the deliveries to all endpoints with every attempt, newest first.',
-        query: z.object({ ...listQuery, ...filters, ...anyEndpoint }),
-        view: listOf(deliveryView),
-        status: [200],
+        query: { ...listQuery, ...filters, ...anyEndpoint },
+        item: deliveryView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await deliveries.list(caller, {
-          ...toRequest(query),
-          endpointId: query.webhook_endpoint_id,
-        })
-        return { ...page, data: data.map(toDeliveryView) }
-      },
+      ({ caller, query }) => deliveries.list(caller, { ...toRequest(query), endpointId: query.webhook_endpoint_id }),
+      toDeliveryView,
     ),
     endpoint(
       {
@@ -180,24 +167,19 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
       async ({ caller, params, signal }, id) =>
         toRecoveryView(await recoveries.get(caller, params.id, id, { waitSeconds: 0, signal })),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
         path: `${OF_ENDPOINT}/recoveries`,
         operationId: 'listRecoveries',
         sdk: 'webhooks.recoveries.list',
-        effect: 'read',
-        kind: 'list',
         params: idParams('whe'),
         summary: 'List the recoveries of an endpoint with their progress, newest first.',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(recoveryView),
-        status: [200],
+        query: pageQuery,
+        item: recoveryView,
       },
-      async ({ caller, params, query }) => {
-        const { data, ...page } = await recoveries.list(caller, params.id, query)
-        return { ...page, data: data.map(toRecoveryView) }
-      },
+      ({ caller, params, query }) => recoveries.list(caller, params.id, query),
+      toRecoveryView,
     ),
     endpoint(
       {
@@ -225,8 +207,8 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
 type Created = z.output<z.ZodObject<typeof created>>
 type Filters = z.output<z.ZodObject<typeof filters>>
 
-function toFilter({ status, event_type, created_gte, created_lt }: Created & Filters) {
-  return { status, eventTypes: event_type, createdGte: timeOf(created_gte), createdLt: timeOf(created_lt) }
+function toFilter({ status, event_type, ...times }: Created & Filters) {
+  return { status, eventTypes: event_type, ...createdBetween(times) }
 }
 
 function toRequest(query: z.output<z.ZodObject<typeof listQuery>> & Filters) {
@@ -234,9 +216,6 @@ function toRequest(query: z.output<z.ZodObject<typeof listQuery>> & Filters) {
 }
 
 // Postgres accepts fewer years and offsets than ISO 8601; accept only times that Postgres accepts.
-function timeOf(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text)
-}
 
 async function* linesOf(pages: AsyncIterable<LoggedDelivery[]>): AsyncGenerator<string> {
   for await (const page of pages) yield page.map((row) => `${JSON.stringify(toLine(row))}\n`).join('')

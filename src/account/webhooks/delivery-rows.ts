@@ -32,7 +32,7 @@ export interface AttemptRow {
   error: string | null
   durationMs: number | null
   errorDetail: string | null
-  /** null, as `detail`: the attempt has no end, or is older than the log. */
+  /** null, as `detail`: the attempt has no end. */
   timing: AttemptDetail['timing'] | null
   /** Like `responseBody` only where `withBodies` asks for it: a page may have thousands of attempts, of some KiB each. */
   detail: AttemptDetail | null
@@ -131,7 +131,7 @@ export async function findEvent(tx: Tx, eventId: string): Promise<StoredEvent | 
 async function conditionsOf(
   tx: Tx,
   environment: Environment,
-  { endpointId, status, eventTypes, createdGte: from, createdLt: to }: DeliveryFilter,
+  { endpointId, status, eventTypes, from, to }: DeliveryFilter,
 ): Promise<{ conditions: string[]; values: unknown[] }> {
   const values: unknown[] = []
   const conditions: string[] = []
@@ -165,7 +165,7 @@ async function findOpen(tx: Tx, endpointId: string | undefined): Promise<string[
       LIMIT $2)
      UNION ALL
      (SELECT payload ->> 'deliveryId' FROM jobs WHERE queue = 'deliver' AND lane = ANY($1::text[])
-        AND state IN ('dispatched', 'running'))`,
+        AND state = 'dispatched')`,
     [lanes, MAX_OPEN + 1],
   )
   return open.length > MAX_OPEN ? undefined : open.map(({ id }) => id)

@@ -5,7 +5,7 @@ import { Failure } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
@@ -34,14 +34,6 @@ export interface WebhooksDeps {
   pager: Pager
   now?: () => Date
 }
-
-export interface ListRequest {
-  limit: number
-  cursor?: string | undefined
-  include?: 'total_count' | undefined
-}
-
-export type Counted<Row> = Page<Row> & { total_count?: number }
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
@@ -79,14 +71,11 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
     },
 
     /** Newest first. */
-    async list(scope: Scope, request: ListRequest & EndpointFilter): Promise<Counted<EndpointRow>> {
-      const { status, createdGte, createdLt } = request
-      const binding = { route: 'GET /v1/webhook-endpoints', scope, query: { status, createdGte, createdLt } }
-      const before = pager.decode(request.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const rows = await listEndpoints(tx, request, { before, limit: request.limit + 1 })
-        const page = pager.page(rows, request.limit, ({ id }) => id, binding)
-        return request.include === undefined ? page : { ...page, total_count: await countEndpoints(tx, request) }
+    async list(scope: Scope, request: CountedQuery & EndpointFilter): Promise<CountedPage<EndpointRow>> {
+      const list = { route: 'GET /v1/webhook-endpoints', scope, query: request }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => listEndpoints(tx, request, page),
+        count: (tx) => countEndpoints(tx, request),
       })
     },
 

@@ -6,7 +6,7 @@ import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { ActorView } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, idsBefore, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
@@ -97,19 +97,15 @@ export function createRecoveries({ db, pager, waits, now = () => new Date() }: R
     },
 
     /** Newest first. @throws {Failure} `environment_mismatch`, `not_found`. */
-    async list(
-      scope: Scope,
-      endpointId: string,
-      { limit, cursor }: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<ShownRecovery>> {
+    async list(scope: Scope, endpointId: string, query: PageQuery): Promise<CountedPage<ShownRecovery>> {
       checkId(endpointId, 'whe', scope.environment)
-      const binding = { route: `GET /v1/webhook-endpoints/${endpointId}/recoveries`, scope }
-      const before = pager.decode(cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        await requireEndpoint(tx, endpointId)
-        const rows = await listRecoveries(tx, endpointId, { before, limit: limit + 1 })
-        const page = pager.page(rows, limit, ({ id }) => id, binding)
-        return { ...page, data: await shownAll(tx, page.data) }
+      const list = { route: `GET /v1/webhook-endpoints/${endpointId}/recoveries`, scope, query }
+      return listPage({ db, pager }, list, {
+        rows: async (tx, page) => {
+          await requireEndpoint(tx, endpointId)
+          return listRecoveries(tx, endpointId, page)
+        },
+        show: shownAll,
       })
     },
   }

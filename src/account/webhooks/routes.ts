@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { createdBetween, type ListQuery, listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, type ListQuery, listQuery } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
 import { replyVersioned } from '#src/platform/http/versions.ts'
 import {
@@ -46,24 +46,20 @@ export function webhookRoutes(webhooks: Webhooks, statistics: Statistics): Route
       },
       async ({ caller }, id) => ({ ...toView(await webhooks.get(caller, id)), secret_shown: false as const }),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         permission: 'webhooks.read',
         path: '/v1/webhook-endpoints',
         operationId: 'listWebhookEndpoints',
         sdk: 'webhooks.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'List the endpoints, newest first.',
-        query: z.object({
+        query: {
           ...listQuery,
           status: several(endpointStatus).optional(),
           window: windowView.optional().describe('With it each endpoint has its `statistics`.'),
-        }),
-        view: listOf(endpointView),
-        status: [200],
+        },
+        item: endpointView,
       },
       async ({ caller, query: { window, ...query } }) => {
         const { data, ...page } = await webhooks.list(caller, toRequest(query))

@@ -3,7 +3,7 @@
 // them can't deadlock.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionOfAny, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { oldRows } from '#src/platform/retention.ts'
 
@@ -59,10 +59,7 @@ export interface PageOf {
   limit: number
 }
 
-export interface CreatedRange {
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
-}
+export interface CreatedRange extends TimeRange {}
 
 export interface EndpointFilter extends CreatedRange {
   /** Endpoints of any of these. */
@@ -201,12 +198,12 @@ interface Conditions {
   values: unknown[]
 }
 
-function endpointConditions({ status, createdGte, createdLt }: EndpointFilter, before?: string): Conditions {
+function endpointConditions({ status, from, to }: EndpointFilter, before?: string): Conditions {
   const values: unknown[] = []
   const conditions = ['deleted_at IS NULL']
   if (status !== undefined) conditions.push(conditionOfAny(values, 'status', status))
-  if (createdGte !== undefined) conditions.push(`created_at >= $${values.push(createdGte)}`)
-  if (createdLt !== undefined) conditions.push(`created_at < $${values.push(createdLt)}`)
+  if (from !== undefined) conditions.push(`created_at >= $${values.push(from)}`)
+  if (to !== undefined) conditions.push(`created_at < $${values.push(to)}`)
   if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
   return { where: conditions.join(' AND '), values }
 }

@@ -154,7 +154,7 @@ async function findPending(
        (SELECT created_at FROM jobs WHERE queue = 'deliver' AND lane IN (asked.lane, asked.direct_lane) AND state = 'queued' LIMIT $4)
        UNION ALL
        (SELECT created_at FROM jobs WHERE queue = 'deliver' AND lane IN (asked.lane, asked.direct_lane)
-          AND state IN ('dispatched', 'running'))) live ON true
+          AND state = 'dispatched')) live ON true
      GROUP BY asked.id`,
     [endpointIds, ...lanes, MAX_COUNTED + 1],
   )

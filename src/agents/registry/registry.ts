@@ -11,7 +11,7 @@ import type { Platform } from '#src/platform/feature.ts'
 import type { ActorsOf, ReadActors } from '#src/platform/http/actor.ts'
 import { checkVersion } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { CountedPage } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import {
@@ -109,14 +109,12 @@ export function createRegistry({
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(scope: Scope, filter: AgentFilter, query: AgentListQuery): Promise<CountedPage<ShownAgent>> {
-      const binding = { route: 'GET /v1/agents', scope, query: { ...filter } }
-      const before = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const rows = await findAgents(tx, scope, filter, { before, limit: query.limit + 1 })
-        const { data, ...page } = pager.page(rows, query.limit, ({ id }) => id, binding)
-        const total = query.include === undefined ? {} : { total_count: await countAgents(tx, scope, filter) }
-        return { ...page, ...total, data: await shownAll(tx, data) }
+    async list(scope: Scope, filter: AgentFilter, query: CountedQuery): Promise<CountedPage<ShownAgent>> {
+      const list = { route: 'GET /v1/agents', scope, query: { ...query, ...filter } }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => findAgents(tx, scope, filter, page),
+        count: (tx) => countAgents(tx, scope, filter),
+        show: shownAll,
       })
     },
 

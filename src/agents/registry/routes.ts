@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listQuery } from '#src/platform/http/page.ts'
 import { idParam, idParams, jsonObject, refusePrototypeName, several, visibleText } from '#src/platform/http/params.ts'
 import { parseIfMatch } from '#src/platform/http/request-headers.ts'
 import { replyVersioned } from '#src/platform/http/versions.ts'
@@ -92,29 +92,25 @@ function registryRoutes(registry: Registry): Route[] {
       },
       async ({ caller }, id) => answer(await registry.get(caller, id)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/agents',
         operationId: 'listAgents',
         sdk: 'agents.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Agents, newest first',
-        query: z.object({
+        query: {
           ...listQuery,
           status: several(agentStatusView).optional(),
           owner: z.string().max(254).optional(),
-        }),
-        view: listOf(agentView),
-        status: [200],
+        },
+        item: agentView,
       },
-      async ({ caller, query }) => {
+      ({ caller, query }) => {
         const filter = { status: query.status, owner: query.owner, ...createdBetween(query) }
-        const { data, ...page } = await registry.list(caller, filter, query)
-        return { ...page, data: data.map(toAgentView) }
+        return registry.list(caller, filter, query)
       },
+      toAgentView,
     ),
     endpoint(
       {
@@ -236,46 +232,38 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         toAgentSessionView(await sessions.open(caller, params.id, body?.metadata ?? {}, idempotencyKey)),
       async ({ caller, params }, session) => toAgentSessionView(await sessions.get(caller, params.id, session)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/agents/:id/sessions',
         operationId: 'listAgentSessions',
         sdk: 'agents.sessions.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'The sessions of an agent, newest first',
         params: idParams('agt'),
-        query: z.object(sessionQuery),
-        view: listOf(agentSessionView),
-        status: [200],
+        query: sessionQuery,
+        item: agentSessionView,
       },
-      async ({ caller, params, query }) => {
+      ({ caller, params, query }) => {
         const filter = { agentId: params.id, status: query.status, ...createdBetween(query) }
-        const { data, ...page } = await sessions.list(caller, filter, query, { mustExist: true })
-        return { ...page, data: data.map(toAgentSessionView) }
+        return sessions.list(caller, filter, query, { mustExist: true })
       },
+      toAgentSessionView,
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/agents/sessions',
         operationId: 'listAllAgentSessions',
         sdk: 'agents.sessions.listAll',
-        effect: 'read',
-        kind: 'list',
         summary: 'The sessions of all agents, newest first',
-        query: z.object({ ...sessionQuery, agent_id: z.string().max(64).optional() }),
-        view: listOf(agentSessionView),
-        status: [200],
+        query: { ...sessionQuery, agent_id: z.string().max(64).optional() },
+        item: agentSessionView,
       },
-      async ({ caller, query }) => {
+      ({ caller, query }) => {
         const filter = { agentId: query.agent_id, status: query.status, ...createdBetween(query) }
-        const { data, ...page } = await sessions.list(caller, filter, query)
-        return { ...page, data: data.map(toAgentSessionView) }
+        return sessions.list(caller, filter, query)
       },
+      toAgentSessionView,
     ),
     endpoint(
       {

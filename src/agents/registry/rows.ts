@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PublicKeyJwk } from './public-key.ts'
@@ -116,12 +116,10 @@ export async function noteRetirement(tx: Tx, id: string, at: Date): Promise<void
   await tx.query('UPDATE agents SET updated_at = $2, version = version + 1 WHERE id = $1', [id, at])
 }
 
-export interface AgentFilter {
+export interface AgentFilter extends TimeRange {
   /** Any of these. */
   status?: readonly AgentStatus[] | undefined
   owner?: string | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
 }
 
 /** Newest first. */
@@ -209,9 +207,7 @@ function conditionsOf({ environment }: Scope, filter: AgentFilter): { where: str
     if (value !== undefined) where.push(condition(`$${values.push(value)}`))
   }
   add((p) => `owner = ${p}`, filter.owner)
-  where.push(
-    ...conditionsOfRange(values, { type: 'agt', environment }, { from: filter.createdGte, to: filter.createdLt }),
-  )
+  where.push(...conditionsOfRange(values, { type: 'agt', environment }, filter))
   if (filter.status !== undefined) where.push(IS_IN[filter.status.toSorted().join(' ')] ?? 'true')
   return { where, values }
 }

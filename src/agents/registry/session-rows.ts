@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
@@ -77,12 +77,10 @@ export async function endSessionsOf(tx: Tx, agentId: string, { by, at }: { by: s
   ])
 }
 
-export interface SessionFilter {
+export interface SessionFilter extends TimeRange {
   /** Undefined: of every agent. */
   agentId?: string | undefined
   status?: AgentSessionStatus | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
 }
 
 /** Newest first. */
@@ -106,7 +104,7 @@ export async function countSessions(tx: Tx, scope: Scope, filter: SessionFilter)
 }
 
 function conditionsOf({ environment }: Scope, filter: SessionFilter, before?: string) {
-  const { agentId, status, createdGte: from, createdLt: to } = filter
+  const { agentId, status, from, to } = filter
   const values: unknown[] = []
   const where = [
     'true',

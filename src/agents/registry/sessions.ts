@@ -9,7 +9,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { ActorsOf, ReadActors } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { CountedPage, ListQuery } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { agentStatusOf, getAgent } from './registry.ts'
@@ -88,20 +88,20 @@ export function createAgentSessions({
     async list(
       scope: Scope,
       filter: SessionFilter,
-      query: Pick<ListQuery, 'limit' | 'cursor' | 'include'>,
+      query: CountedQuery,
       { mustExist = false }: { mustExist?: boolean } = {},
     ): Promise<CountedPage<ShownSession>> {
       const { agentId } = filter
       if (agentId !== undefined) checkId(agentId, 'agt', scope.environment)
       const route = mustExist ? 'GET /v1/agents/:id/sessions' : 'GET /v1/agents/sessions'
-      const binding = { route, scope, query: { ...filter } }
-      const before = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        if (mustExist && agentId !== undefined) await getAgent(tx, agentId)
-        const rows = await findAgentSessions(tx, scope, filter, { before, limit: query.limit + 1 })
-        const { data, ...page } = pager.page(rows, query.limit, ({ id }) => id, binding)
-        const total = query.include === undefined ? {} : { total_count: await countSessions(tx, scope, filter) }
-        return { ...page, ...total, data: await shownAll(tx, data) }
+      const list = { route, scope, query: { ...query, ...filter } }
+      return listPage({ db, pager }, list, {
+        rows: async (tx, page) => {
+          if (mustExist && agentId !== undefined) await getAgent(tx, agentId)
+          return findAgentSessions(tx, scope, filter, page)
+        },
+        count: (tx) => countSessions(tx, scope, filter),
+        show: shownAll,
       })
     },
 

@@ -17,7 +17,7 @@ import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
 import { type Line, readLines } from '#src/platform/http/ndjson.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
@@ -120,7 +120,8 @@ export function createBatches({
   }
 
   async function withRejected(tx: Tx, state: BatchState): Promise<SubmittedBatch> {
-    return { ...state, rejected: await findRejected(tx, state.row.id, { after: 0, limit: null }) }
+    const rejected = await findRejected(tx, state.row.id, { after: 0, limit: null })
+    return { ...state, rejected: rejected.map(({ rejection }) => rejection) }
   }
 
   const read = (scope: Scope, id: string) => db.tenant(scope, (tx) => stateOf(tx, scope, id))
@@ -252,39 +253,32 @@ export function createBatches({
     },
 
     /** Rejected lines, by line. @throws {Failure} `not_found`, `environment_mismatch`, `invalid_request` at `?cursor`. */
-    async listRejected(
-      scope: Scope,
-      id: string,
-      query: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<Rejection>> {
+    async listRejected(scope: Scope, id: string, query: PageQuery): Promise<CountedPage<Rejection>> {
       checkId(id, 'bat', scope.environment)
-      const binding = { route: 'GET /v1/claims/batches/:id/rejected', scope, query: { id } }
-      const after = Number(pager.decode(query.cursor, binding) ?? 0)
-      return db.tenant(scope, async (tx) => {
-        if ((await findBatch(tx, id)) === undefined) throw new Failure('not_found', `There is no batch ${id}.`)
-        const rows = await findRejected(tx, id, { after, limit: query.limit + 1 })
-        return pager.page(rows, query.limit, () => String(after + query.limit), binding)
+      const list = { route: 'GET /v1/claims/batches/:id/rejected', scope, query: { ...query, id } }
+      return listPage({ db, pager }, list, {
+        rows: async (tx, { before = '0', limit }) => {
+          if ((await findBatch(tx, id)) === undefined) throw new Failure('not_found', `There is no batch ${id}.`)
+          return findRejected(tx, id, { after: Number(before), limit })
+        },
+        keyOf: ({ place }) => String(place),
+        show: async (_tx, rows) => rows.map(({ rejection }) => rejection),
       })
     },
 
-    async list(
-      scope: Scope,
-      filter: BatchFilter,
-      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
-    ): Promise<Page<ListedBatch> & { totalCount: number | undefined }> {
-      const binding = { route: 'GET /v1/claims/batches', scope, query: { ...filter } }
-      const before = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const rows = await findBatches(tx, scope, filter, { before, limit: query.limit + 1 })
-        const totalCount = query.include === undefined ? undefined : await countBatches(tx, scope, filter)
-        const page = pager.page(rows, query.limit, (row) => row.id, binding)
-        const ids = page.data.map(({ id }) => id)
-        const [unfinished, running] = await Promise.all([countUnfinished(tx, ids), countRunning(tx, scope, ids)])
-        const data = page.data.map((row) => {
-          const own = unfinished.filter(({ batchId }) => batchId === row.id)
-          return { row, counts: countsFrom(row, own, running.get(row.id) ?? 0) }
-        })
-        return { ...page, data, totalCount }
+    async list(scope: Scope, filter: BatchFilter, query: CountedQuery): Promise<CountedPage<ListedBatch>> {
+      const list = { route: 'GET /v1/claims/batches', scope, query: { ...query, ...filter } }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => findBatches(tx, scope, filter, page),
+        count: (tx) => countBatches(tx, scope, filter),
+        show: async (tx, rows) => {
+          const ids = rows.map(({ id }) => id)
+          const [unfinished, running] = await Promise.all([countUnfinished(tx, ids), countRunning(tx, scope, ids)])
+          return rows.map((row) => {
+            const own = unfinished.filter(({ batchId }) => batchId === row.id)
+            return { row, counts: countsFrom(row, own, running.get(row.id) ?? 0) }
+          })
+        },
       })
     },
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { createdBetween, listQuery, pageQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
@@ -45,33 +45,19 @@ export function batchRoutes(batches: Batches): Route[] {
       },
       async ({ caller }, id) => accepted(await batches.getSubmitted(caller, id)),
     ),
-    endpoint(
+    listEndpoint(
       {
-        method: 'GET',
         path: '/v1/claims/batches',
         operationId: 'listBatches',
         sdk: 'claims.batches.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Batches, newest first',
         scope: 'attest',
         permission: 'claims.read',
-        query: z.object(listQuery),
-        view: listOf(batchSummary),
-        status: [200],
+        query: listQuery,
+        item: batchSummary,
       },
-      async ({ caller, query }) => {
-        const filter = {
-          createdFrom: query.created_gte === undefined ? undefined : new Date(query.created_gte),
-          createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
-        }
-        const { data, totalCount, ...page } = await batches.list(caller, filter, query)
-        return {
-          ...page,
-          data: data.map(({ row, counts }) => toBatchSummary(row, counts)),
-          ...(totalCount === undefined ? {} : { total_count: totalCount }),
-        }
-      },
+      ({ caller, query }) => batches.list(caller, createdBetween(query), query),
+      ({ row, counts }) => toBatchSummary(row, counts),
     ),
     endpoint(
       {
@@ -93,21 +79,17 @@ export function batchRoutes(batches: Batches): Route[] {
       async ({ caller, params, query, signal }) =>
         toBatchView(await batches.awaitEnd(caller, params.id, query.wait, signal)),
     ),
-    endpoint(
+    listEndpoint(
       {
-        method: 'GET',
         path: '/v1/claims/batches/:id/rejected',
         operationId: 'listRejectedLines',
         sdk: 'claims.batches.listRejected',
-        effect: 'read',
-        kind: 'list',
         params: idParams('bat'),
         summary: 'The lines of a batch that were refused, by line',
         scope: 'attest',
         permission: 'claims.read',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(rejectedLineView),
-        status: [200],
+        query: pageQuery,
+        item: rejectedLineView,
       },
       ({ caller, params, query }) => batches.listRejected(caller, params.id, query),
     ),

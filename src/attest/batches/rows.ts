@@ -1,5 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
-import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { boundsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { RUNNING } from '#src/platform/jobs/backlog.ts'
@@ -68,29 +68,25 @@ export async function findBatch(tx: Tx, id: string): Promise<BatchSummary | unde
   return row
 }
 
-/** Rejected lines after the first `after` of them, by line. */
+/** Rejected lines after the first `after` of them, by line, each with its place among them. */
 export async function findRejected(
   tx: Tx,
   id: string,
   { after, limit }: { after: number; limit: number | null },
-): Promise<Rejection[]> {
-  const rows = await tx.query<{ rejection: Rejection }>(
-    `SELECT rejection FROM batches CROSS JOIN jsonb_array_elements(rejected) WITH ORDINALITY AS one (rejection, place)
+): Promise<{ rejection: Rejection; place: string }[]> {
+  return tx.query(
+    `SELECT rejection, place FROM batches CROSS JOIN jsonb_array_elements(rejected) WITH ORDINALITY AS one (rejection, place)
      WHERE batches.id = $1 AND place > $2 ORDER BY place LIMIT $3`,
     [id, after, limit],
   )
-  return rows.map(({ rejection }) => rejection)
 }
 
-export interface BatchFilter {
-  createdFrom: Date | undefined
-  createdBefore: Date | undefined
-}
+export interface BatchFilter extends TimeRange {}
 
 const MATCHES = `id >= $1 AND id < $2
   AND ($3::timestamptz IS NULL OR created_at >= $3) AND ($4::timestamptz IS NULL OR created_at < $4)`
 
-function valuesOf({ environment }: Scope, { createdFrom: from, createdBefore: to }: BatchFilter, before?: string) {
+function valuesOf({ environment }: Scope, { from, to }: BatchFilter, before?: string) {
   return [...boundsOfRange({ type: 'bat', environment }, { from, to }, before), from ?? null, to ?? null]
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { idParam, idParams, several } from '#src/platform/http/params.ts'
 import { extended, timestampView } from '#src/platform/http/views.ts'
 import { mediaTypeView } from '../media/routes.ts'
@@ -61,33 +61,23 @@ const chunkParams = z.object({
 
 export function streamRoutes(streams: Streams): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
-        method: 'GET',
         path: '/v1/claims/attest/sessions',
         operationId: 'listCaptureSessions',
         sdk: 'claims.captures.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Capture sessions without their nonces, newest first',
         scope: 'attest',
         permission: 'claims.read',
-        query: z.object({
+        query: {
           ...listQuery,
           status: several(statusView).optional(),
           device_id: z.string().max(64).optional().describe('Those that only this device may use.'),
-        }),
-        view: listOf(sessionView),
-        status: [200],
+        },
+        item: sessionView,
       },
-      async ({ caller, query }) => {
-        const { data, totalCount, ...page } = await streams.list(caller, query)
-        return {
-          ...page,
-          data: data.map(toSessionView),
-          ...(totalCount === undefined ? {} : { total_count: totalCount }),
-        }
-      },
+      ({ caller, query }) => streams.list(caller, query),
+      toSessionView,
     ),
     endpoint(
       {

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
-import { createdBetween, type ListQuery, type Page, type Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, createdBetween, type ListQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import { parseContentDigest } from '#src/platform/http/request-headers.ts'
 import { checkIdFilter } from '#src/platform/http/validate.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
@@ -148,18 +148,15 @@ export function createStreams({ db, store, pager, now }: StreamsDeps) {
   }
 
   /** Newest first. @throws {Failure} `environment_mismatch`, `invalid_request` at `?device_id` or `?cursor`. */
-  async function list(scope: Scope, query: StreamListQuery): Promise<Page<StreamRow> & { totalCount?: number }> {
+  async function list(scope: Scope, query: StreamListQuery): Promise<CountedPage<StreamRow>> {
     checkIdFilter('device_id', query.device_id, 'dev', scope)
-    const binding = { route: 'GET /v1/claims/attest/sessions', scope, query: { ...query } }
-    const before = pager.decode(query.cursor, binding)
-    const { createdGte: from, createdLt: to } = createdBetween(query)
     // Both statuses are all sessions.
     const isOpen = query.status?.length === 1 ? query.status[0] === 'open' : undefined
-    const filter = { isOpen, deviceId: query.device_id, from, to }
-    return db.tenant(scope, async (tx) => {
-      const rows = await findStreams(tx, scope, filter, { before, limit: query.limit + 1 })
-      const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-      return query.include === undefined ? page : { ...page, totalCount: await countStreams(tx, scope, filter) }
+    const filter = { isOpen, deviceId: query.device_id, ...createdBetween(query) }
+    const list = { route: 'GET /v1/claims/attest/sessions', scope, query }
+    return listPage({ db, pager }, list, {
+      rows: (tx, page) => findStreams(tx, scope, filter, page),
+      count: (tx) => countStreams(tx, scope, filter),
     })
   }
 

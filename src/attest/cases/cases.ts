@@ -9,7 +9,14 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { unlabelledActor } from '#src/platform/http/actor.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import {
+  type CountedPage,
+  type CountedQuery,
+  listPage,
+  numberOf,
+  type PageQuery,
+  type Pager,
+} from '#src/platform/http/page.ts'
 import { roleOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { CaseSettings } from './config.ts'
@@ -161,48 +168,42 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
     show,
 
     /** The history of a case, newest first. @throws {Failure} `environment_mismatch`, `not_found`. */
-    async listEntries(
-      scope: Scope,
-      id: string,
-      query: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<EntryView>> {
+    async listEntries(scope: Scope, id: string, query: PageQuery): Promise<CountedPage<EntryView>> {
       checkId(id, 'cas', scope.environment)
-      const binding = { route: 'GET /v1/cases/:id/entries', scope, query: { id } }
-      const cursor = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const before = cursor === undefined ? undefined : Number(cursor)
-        const [row, entries] = await Promise.all([
-          findCase(tx, id),
-          findCaseEntries(tx, id, { before, limit: query.limit + 1 }),
-        ])
-        if (row === undefined) throw notFound(id)
-        const page = pager.page(entries, query.limit, ({ seq }) => String(seq), binding)
-        const actors = await readActors(
-          tx,
-          page.data.map(({ actor, keyId }) => keyId ?? actor),
-        )
-        return { ...page, data: page.data.map((entry) => toEntryView(entry, actors)) }
+      const list = { route: 'GET /v1/cases/:id/entries', scope, query: { ...query, id } }
+      return listPage({ db, pager }, list, {
+        rows: async (tx, { before, limit }) => {
+          const [row, entries] = await Promise.all([
+            findCase(tx, id),
+            findCaseEntries(tx, id, { before: numberOf(before), limit }),
+          ])
+          if (row === undefined) throw notFound(id)
+          return entries
+        },
+        keyOf: ({ seq }) => String(seq),
+        show: async (tx, entries) => {
+          const actors = await readActors(
+            tx,
+            entries.map(({ actor, keyId }) => keyId ?? actor),
+          )
+          return entries.map((entry) => toEntryView(entry, actors))
+        },
       })
     },
 
     async list(
       caller: Caller,
       filter: CaseFilter,
-      query: { limit: number; order: CaseOrder; cursor?: string | undefined; include?: 'total_count' | undefined },
-    ): Promise<Page<CaseView> & { total_count?: number }> {
-      const { order } = query
-      const binding = { route: 'GET /v1/cases', scope: caller, query: { ...filter, ...order } }
-      const after = placeOf(pager.decode(query.cursor, binding))
+      { order, ...query }: CountedQuery & { order: CaseOrder },
+    ): Promise<CountedPage<CaseView>> {
       const filterAt = { ...filter, now: now() }
-      const { page, total } = await db.tenant(caller, async (tx) => {
-        const [rows, counted] = await Promise.all([
-          findCases(tx, caller, filterAt, { order, after, limit: query.limit + 1 }),
-          query.include === undefined ? undefined : countCases(tx, caller, filterAt),
-        ])
-        return { page: pager.page(rows, query.limit, cursorOf, binding), total: counted }
+      const list = { route: 'GET /v1/cases', scope: caller, query: { ...query, ...filter, ...order } }
+      const page = await listPage({ db, pager }, list, {
+        rows: (tx, { before, limit }) => findCases(tx, caller, filterAt, { order, after: placeOf(before), limit }),
+        count: (tx) => countCases(tx, caller, filterAt),
+        keyOf: cursorOf,
       })
-      const data = await show(caller, page.data)
-      return { ...page, data, ...(total !== undefined && { total_count: total }) }
+      return { ...page, data: await show(caller, page.data) }
     },
 
     /** How many cases match, by status, each counted as far as totals of lists are. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
-import { type Caller, endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { type Caller, endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listQuery, orderQuery, pageQuery } from '#src/platform/http/page.ts'
 import { idParams, mailAddress, several, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { Cases } from './cases.ts'
@@ -105,18 +105,15 @@ export function caseRoutes(cases: Cases): Route[] {
       },
       ({ caller }, id) => current(caller, id),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         permission: 'cases.read',
         path: '/v1/cases',
         operationId: 'listCases',
         sdk: 'cases.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Cases, newest first or by due date',
-        query: z.object({
+        query: {
           ...listQuery,
           ...orderQuery,
           order_by: z
@@ -133,9 +130,8 @@ export function caseRoutes(cases: Cases): Route[] {
           due_lt: timestamp.optional(),
           overdue: flag.optional(),
           claim_changed: flag.optional(),
-        }),
-        view: listOf(caseView),
-        status: [200],
+        },
+        item: caseView,
       },
       ({ caller, query }) => {
         checkClaimFilter(query.claim_id, caller)
@@ -149,8 +145,7 @@ export function caseRoutes(cases: Cases): Route[] {
           dueBefore: timeOf(query.due_lt),
           isOverdue: query.overdue === undefined ? undefined : query.overdue === 'true',
           isClaimChanged: query.claim_changed === undefined ? undefined : query.claim_changed === 'true',
-          createdFrom: timeOf(query.created_gte),
-          createdBefore: timeOf(query.created_lt),
+          ...createdBetween(query),
         }
         const order: CaseOrder = { by: query.order_by, direction: query.order }
         return cases.list(caller, filter, { ...query, order })
@@ -193,21 +188,17 @@ export function caseRoutes(cases: Cases): Route[] {
       },
       ({ caller, params }) => current(caller, params.id),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         permission: 'cases.read',
         path: '/v1/cases/:id/entries',
         operationId: 'listCaseEntries',
         sdk: 'cases.entries.list',
-        effect: 'read',
-        kind: 'list',
         params: idParams('cas'),
         summary: 'The history of a case, newest first',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(entryView),
-        status: [200],
+        query: pageQuery,
+        item: entryView,
       },
       ({ caller, params, query }) => cases.listEntries(caller, params.id, query),
     ),

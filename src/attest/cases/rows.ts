@@ -2,7 +2,7 @@
 
 import type { ClaimStanding } from '#src/attest/factors/judge.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { CaseReasonCode, CaseState } from './machine.ts'
 import type { SlaClock } from './sla.ts'
@@ -224,7 +224,7 @@ export async function eraseNotes(tx: Tx, claimId: string): Promise<void> {
   )
 }
 
-export interface CaseFilter {
+export interface CaseFilter extends TimeRange {
   /** null: cases without one. */
   assignee?: string | null | undefined
   /** Any of these; the same for the other lists. */
@@ -236,8 +236,6 @@ export interface CaseFilter {
   dueBefore?: Date | undefined
   isOverdue?: boolean | undefined
   isClaimChanged?: boolean | undefined
-  createdFrom?: Date | undefined
-  createdBefore?: Date | undefined
 }
 
 /** A filter with the time at which `dueBefore` and `isOverdue` are judged. */
@@ -300,9 +298,7 @@ function conditionsOf({ environment }: Scope, filter: CaseFilterAt): { where: st
   addAny('reason_code', filter.reasonCodes)
   add((p) => `claim_id = ${p}`, filter.claimId)
   add((p) => `(claim_changed_at IS NOT NULL) = ${p}`, filter.isClaimChanged)
-  where.push(
-    ...conditionsOfRange(values, { type: 'cas', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
-  )
+  where.push(...conditionsOfRange(values, { type: 'cas', environment }, filter))
   add((p) => `due_at >= ${p}::timestamptz`, filter.dueFrom)
   if (filter.dueBefore !== undefined) {
     const due = `$${values.push(filter.dueBefore)}::timestamptz`

@@ -1,6 +1,6 @@
 import type { Tx } from '#src/platform/db/database.ts'
-import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
-import type { Environment, Scope } from '#src/platform/ids.ts'
+import { boundsOfRange, type TimeRange } from '#src/platform/db/id-ranges.ts'
+import type { Scope } from '#src/platform/ids.ts'
 import { idsBefore, newJobId } from '#src/platform/ids.ts'
 import { enqueue, RUNNING } from '#src/platform/jobs/backlog.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
@@ -25,8 +25,8 @@ export interface ReevaluationRow {
   finishedAt: Date | null
   /** When its job became dead. */
   failedAt: Date | null
-  /** Of the search. null: not handed over yet. */
-  jobId: string | null
+  /** The job that searches. */
+  jobId: string
 }
 
 const REEVALUATION = `id, cause, subject, looked, cursor, counts, created_at AS "createdAt", seen_at AS "seenAt",
@@ -35,28 +35,6 @@ const REEVALUATION = `id, cause, subject, looked, cursor, counts, created_at AS 
 /** Searches the attestations of a re-evaluation, and finishes it: before the jobs of the attestations. */
 export async function enqueueWalk(tx: Tx, scope: Scope, reevaluationId: string, id: string): Promise<void> {
   await enqueue(tx, 'reevaluate', scope, [{ id, payload: { reevaluationId } }])
-}
-
-/** Re-evaluations without a job, of all accounts. Through the system role. */
-export async function findJobless(tx: Tx, limit: number): Promise<{ id: string; scope: Scope }[]> {
-  const rows = await tx.query<{ id: string; accountId: string; environment: Environment }>(
-    `SELECT id, account_id AS "accountId", environment FROM reevaluations
-     WHERE finished_at IS NULL AND job_id IS NULL ORDER BY created_at LIMIT $1`,
-    [limit],
-  )
-  return rows.map(({ id, ...scope }) => ({ id, scope }))
-}
-
-/** Gives a job to a re-evaluation without one. */
-export async function queueJobless(tx: Tx, scope: Scope, id: string): Promise<boolean> {
-  const jobId = newJobId()
-  const rows = await tx.query(
-    'UPDATE reevaluations SET job_id = $2 WHERE id = $1 AND finished_at IS NULL AND job_id IS NULL RETURNING 1',
-    [id, jobId],
-  )
-  if (rows.length === 0) return false
-  await enqueueWalk(tx, scope, id, jobId)
-  return true
 }
 
 /** Locks a re-evaluation that has not ended; undefined when it has. */
@@ -72,12 +50,14 @@ export async function lockOpen(tx: Tx, id: string): Promise<ReevaluationRow | un
 export async function reopenReevaluations(tx: Tx, scope: Scope, ids: readonly string[]): Promise<void> {
   // Waits for a job that is finishing one of them; the next statement sees its result.
   await tx.query('SELECT 1 FROM reevaluations WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids])
-  const ended = await tx.query<{ id: string }>(
-    `UPDATE reevaluations SET finished_at = NULL, job_id = NULL WHERE id = ANY($1) AND finished_at IS NOT NULL
-     RETURNING id`,
-    [ids],
-  )
-  for (const { id } of ended) await queueJobless(tx, scope, id)
+  for (const id of ids) {
+    const jobId = newJobId()
+    const ended = await tx.query(
+      'UPDATE reevaluations SET finished_at = NULL, job_id = $2 WHERE id = $1 AND finished_at IS NOT NULL RETURNING 1',
+      [id, jobId],
+    )
+    if (ended.length > 0) await enqueueWalk(tx, scope, id, jobId)
+  }
 }
 
 /** Records whether the re-evaluation's job is dead: nothing else will continue it. */
@@ -133,17 +113,15 @@ export async function findReevaluation(tx: Tx, id: string): Promise<Reevaluation
   return row
 }
 
-interface ReevaluationFilter {
+interface ReevaluationFilter extends TimeRange {
   causes?: readonly string[] | undefined
-  createdFrom?: Date | undefined
-  createdBefore?: Date | undefined
 }
 
 /** Newest first. */
 export async function findReevaluations(
   tx: Tx,
   { environment }: Scope,
-  { causes, createdFrom: from, createdBefore: to }: ReevaluationFilter,
+  { causes, from, to }: ReevaluationFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ReevaluationRow[]> {
   return tx.query<ReevaluationRow>(

@@ -1,5 +1,5 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { ClaimStanding, Judgement } from '../factors/judge.ts'
 import { type AdvisoryCode, FACTOR_CODES, type FactorCode } from '../factors/table.ts'
@@ -149,7 +149,7 @@ export function selectClaim(id: string): Statement {
   return { text: SELECT_CLAIM, values: [id] }
 }
 
-export interface ClaimFilter {
+export interface ClaimFilter extends TimeRange {
   reference?: string | undefined
   externalId?: string | undefined
   batchId?: string | undefined
@@ -163,8 +163,6 @@ export interface ClaimFilter {
   hasCase?: boolean | undefined
   factor?: string | undefined
   deviceId?: string | undefined
-  createdFrom?: Date | undefined
-  createdBefore?: Date | undefined
   updatedFrom?: Date | undefined
   updatedBefore?: Date | undefined
 }
@@ -259,9 +257,7 @@ function claimConditions({ environment }: Scope, filter: ClaimFilter): { where: 
   }
   const codes = FACTOR_CODES.some((code) => code === filter.factor) ? 'factor_codes' : 'advisory_codes'
   add((p) => `${codes} @> ARRAY[${p}::text]`, filter.factor)
-  where.push(
-    ...conditionsOfRange(values, { type: 'clm', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
-  )
+  where.push(...conditionsOfRange(values, { type: 'clm', environment }, filter))
   return { where, values }
 }
 

@@ -8,7 +8,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage, type Page, type Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { revive } from '#src/platform/jobs/backlog.ts'
 import { createEagerDispatch } from '#src/platform/jobs/eager-dispatch.ts'
@@ -221,17 +221,13 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     async list(
       scope: Scope,
       filter: ClaimFilter,
-      query: { limit: number; order: ClaimOrder; cursor?: string | undefined; include?: 'total_count' | undefined },
-    ): Promise<Page<ListedClaim> & { totalCount: number | undefined }> {
-      const { order } = query
-      const binding = { route: 'GET /v1/claims', scope, query: { ...filter, ...order } }
-      const after = placeOf(pager.decode(query.cursor, binding))
-      return db.tenant(scope, async (tx) => {
-        const [rows, totalCount] = await Promise.all([
-          findClaims(tx, scope, filter, { order, after, limit: query.limit + 1 }),
-          query.include === undefined ? undefined : countClaims(tx, scope, filter),
-        ])
-        return { ...pager.page(rows, query.limit, cursorOf, binding), totalCount }
+      { order, ...query }: CountedQuery & { order: ClaimOrder },
+    ): Promise<CountedPage<ListedClaim>> {
+      const list = { route: 'GET /v1/claims', scope, query: { ...query, ...filter, ...order } }
+      return listPage({ db, pager }, list, {
+        rows: (tx, { before, limit }) => findClaims(tx, scope, filter, { order, after: placeOf(before), limit }),
+        count: (tx) => countClaims(tx, scope, filter),
+        keyOf: cursorOf,
       })
     },
   }

@@ -8,7 +8,7 @@ import { judgementValues, type NewResult } from './rows.ts'
 /** The current result, with the facts it was evaluated on. */
 export interface CurrentResult extends Judgement {
   evaluatedAt: Date
-  /** As `encodeFacts` wrote it, parsed; null where it was not kept or is erased. */
+  /** As `encodeFacts` wrote it, parsed; null where it is erased. */
   facts: unknown
   isErased: boolean
   isMediaStored: boolean
@@ -92,7 +92,7 @@ export interface PastResult {
   provenanceStatus: Judgement['provenanceStatus']
   hardwareTier: Judgement['hardwareTier']
   rulesVersion: string
-  policyVersion: number | null
+  policyVersion: number
   resultJws: string
 }
 

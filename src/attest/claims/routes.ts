@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listQuery, orderQuery, pageQuery } from '#src/platform/http/page.ts'
 import { boundTime, idParams, several } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
@@ -108,18 +108,15 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
       async ({ caller, params, signal }) =>
         toAttestationView(await claims.awaitAttestation(caller, params.id, { waitSeconds: 0, signal }), await jwks()),
     ),
-    endpoint(
+    listEndpoint(
       {
-        method: 'GET',
         path: '/v1/claims',
         operationId: 'listClaims',
         sdk: 'claims.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Claims, newest first, or by score or update',
         scope: 'verify',
         permission: 'claims.read',
-        query: z.object({
+        query: {
           ...listQuery,
           ...orderQuery,
           order_by: z
@@ -140,11 +137,10 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
           updated_lt: boundTime.optional().meta({ description: 'Updated before.' }),
           factor: code.optional(),
           device_id: z.string().max(64).optional(),
-        }),
-        view: listOf(claimView),
-        status: [200],
+        },
+        item: claimView,
       },
-      async ({ caller, query }) => {
+      ({ caller, query }) => {
         checkFilter('batch_id', query.batch_id, 'bat', caller)
         checkFilter('device_id', query.device_id, 'dev', caller)
         const filter = {
@@ -161,17 +157,12 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
           updatedBefore: timeOf(query.updated_lt),
           factor: query.factor,
           deviceId: query.device_id,
-          createdFrom: timeOf(query.created_gte),
-          createdBefore: timeOf(query.created_lt),
+          ...createdBetween(query),
         }
         const order = { by: query.order_by, direction: query.order }
-        const { data, totalCount, ...page } = await claims.list(caller, filter, { ...query, order })
-        return {
-          ...page,
-          data: data.map(toClaimView),
-          ...(totalCount === undefined ? {} : { total_count: totalCount }),
-        }
+        return claims.list(caller, filter, { ...query, order })
       },
+      toClaimView,
     ),
     endpoint(
       {
@@ -190,21 +181,17 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
       },
       async ({ caller, params }) => toClaimView(await claims.get(caller, params.id)),
     ),
-    endpoint(
+    listEndpoint(
       {
-        method: 'GET',
         path: '/v1/claims/:id/attestations',
         operationId: 'listAttestations',
         sdk: 'claims.attestations.list',
-        effect: 'read',
-        kind: 'list',
         params: idParams('clm'),
         summary: 'The attestations of a claim with what was submitted, newest first',
         scope: 'verify',
         permission: 'claims.read',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(evidenceView),
-        status: [200],
+        query: pageQuery,
+        item: evidenceView,
       },
       async ({ caller, params, query }) => {
         const { data, ...page } = await claims.listAttestations(caller, params.id, query)

@@ -6,7 +6,7 @@ import { FINDINGS, type Findings } from '../duplicates/observations.ts'
 import type { Judgement } from '../factors/judge.ts'
 import { noteUnreferenced } from '../media/erase-rows.ts'
 import type { Submission } from './submission.ts'
-import { ALL_OF_SUBMISSION, SHOWN_SUBMISSION, type StoredSubmission, withChunks } from './submission-rows.ts'
+import { ALL_OF_SUBMISSION, type StoredSubmission, withChunks } from './submission-rows.ts'
 import { submissionTexts } from './submission-text.ts'
 
 export type AttestationStatus = 'queued' | 'evaluated' | 'failed' | 'cancelled'
@@ -259,7 +259,7 @@ interface EvidencePage {
 const evidenceOf = (submission: string) => `SELECT ${ATTESTATION}, ${FINDINGS}, ${submission} FROM attestations
   WHERE claim_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`
 // Whole texts: see settings.ts.
-const SHOWN_EVIDENCE = evidenceOf(SHOWN_SUBMISSION)
+const SHOWN_EVIDENCE = evidenceOf('submission')
 const WHOLE_EVIDENCE = evidenceOf(ALL_OF_SUBMISSION)
 
 /** Selects the attestations of a claim with their submissions, newest first. A long list of video chunks is left out. */

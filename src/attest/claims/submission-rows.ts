@@ -1,11 +1,10 @@
 // A submission in the columns of its row. The chunks of a long video are 2.4 MB of JSON. They have a column of text: as a part
 // of the `jsonb` Postgres parsed and wrote all of it at each INSERT and SELECT, which kept a processor busy for 50 ms in one
-// go. Rows of versions before 2026-11-28 have such chunks in `submission`.
+// go.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { AttestationStatus } from './rows.ts'
 import type { Submission } from './submission.ts'
-import { MANY_CHUNKS } from './submission-text.ts'
 
 /** What `ALL_OF_SUBMISSION` selects. */
 export interface StoredSubmission {
@@ -16,11 +15,6 @@ export interface StoredSubmission {
 
 /** Of `attestations`, for rows that `withChunks` completes. */
 export const ALL_OF_SUBMISSION = 'submission, video_chunks AS "videoChunks"'
-
-/** Without a long list of video chunks, as `submission`. */
-export const SHOWN_SUBMISSION = `CASE
-  WHEN jsonb_array_length(submission #> '{bundle,video_manifest,chunks}') > ${MANY_CHUNKS}
-  THEN submission #- '{bundle,video_manifest,chunks}' ELSE submission END AS submission`
 
 /** How many bytes a submission has as JSON, its chunks included. */
 export const SUBMISSION_BYTES = '(octet_length(submission::text) + coalesce(octet_length(video_chunks), 0))'

@@ -2,14 +2,12 @@
 // events and job in one transaction. A second run does nothing.
 
 import { giveBackLines, recountLines } from '#src/account/usage/meter.ts'
-import { failMarks, findPending, reopenMarks } from '#src/attest/causes/mark-rows.ts'
 import { encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import { deferWhileBusy } from '#src/attest/media/media-facts.ts'
 import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
-import { enqueue } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import { nextTurn } from '#src/platform/slices.ts'
 import type { OpenCase } from '../cases/escalation.ts'
@@ -50,8 +48,7 @@ export function createVerify({ signRecord, random = Math.random, openCase, ...de
     if (found === undefined) return { kind: 'dead', error: 'the attestation is gone' }
     const { submitted, captureContext, policy } = found
     note({ claim: submitted.claimId })
-    if (submitted.status === 'cancelled') return { kind: 'done' }
-    if (submitted.status === 'evaluated') return handOver(attestationId, job)
+    if (submitted.status === 'cancelled' || submitted.status === 'evaluated') return { kind: 'done' }
 
     const facts = await loadFacts(job, found)
     const judgement = judge(facts)
@@ -78,25 +75,12 @@ export function createVerify({ signRecord, random = Math.random, openCase, ...de
     return { kind: 'settled' }
   }
 
-  // The version before re-evaluated in this queue, and left such jobs.
-  async function handOver(attestationId: string, job: RunningJob): Promise<JobOutcome> {
-    const causes = await db.tenant(job.scope, (tx) => findPending(tx, attestationId))
-    if (causes.length === 0) return { kind: 'done' }
-    await db.tenant(job.scope, async (tx) => {
-      await job.settle(tx)
-      await enqueue(tx, 'reevaluate', job.scope, [{ payload: { attestationId }, priority: 'bulk' }])
-    })
-    return { kind: 'settled' }
-  }
-
   return {
     run,
-    onDead: async (tx, scope, { attestationId }) =>
-      void (await Promise.all([fail(tx, scope, { id: attestationId }), failMarks(tx, attestationId)])),
+    onDead: (tx, scope, { attestationId }) => fail(tx, scope, { id: attestationId }),
     onUnreadableDead: (tx, scope, jobId) => fail(tx, scope, { jobId }),
     onRedrive: async (tx, scope, { attestationId }) => {
-      const [queued] = await Promise.all([markQueued(tx, attestationId), reopenMarks(tx, scope, attestationId)])
-      await recountLines(tx, scope, 'attest', queued)
+      await recountLines(tx, scope, 'attest', await markQueued(tx, attestationId))
     },
   }
 }

@@ -12,7 +12,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairBudget, type FairBudget } from '#src/platform/fair-budget.ts'
 import { type ActorView, actorIdOf } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
@@ -133,11 +133,9 @@ export function createDevices({
      * Newest first unless the query has another order.
      * @throws {Failure} `invalid_request` at `?cursor`.
      */
-    async list(scope: Scope, query: DeviceListQuery): Promise<Page<Device> & { total_count?: number }> {
+    async list(scope: Scope, query: DeviceListQuery): Promise<CountedPage<Device>> {
       const at = now()
-      const binding = { route: 'GET /v1/admin/devices', scope, query: { ...query } }
       const order: DeviceOrder = { by: query.order_by ?? 'created', direction: query.order ?? 'desc' }
-      const after = afterOf(pager.decode(query.cursor, binding))
       const revocations = await trust.revocations()
       const filter = {
         states: query.status,
@@ -147,13 +145,14 @@ export function createDevices({
         expiresGte: timeOf(query.expires_gte),
         expiresLt: timeOf(query.expires_lt),
       }
-      const { rows, total } = await db.tenant(scope, async (tx) => ({
-        rows: await listDevices(tx, scope, filter, { order, after, limit: query.limit + 1, now: at }),
-        total: query.include === undefined ? undefined : await countDevices(tx, scope, filter, at),
-      }))
-      const devices = rows.map((row) => withState(row, at, revocations))
-      const page = pager.page(devices, query.limit, placeOf(order), binding)
-      return total === undefined ? page : { ...page, total_count: total }
+      const list = { route: 'GET /v1/admin/devices', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, { before, limit }) =>
+          listDevices(tx, scope, filter, { order, after: afterOf(before), limit, now: at }),
+        count: (tx) => countDevices(tx, scope, filter, at),
+        keyOf: placeOf(order),
+        show: async (_tx, rows) => rows.map((row) => withState(row, at, revocations)),
+      })
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
@@ -268,21 +267,19 @@ export function createDevices({
     },
 
     /** Newest first. @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`. */
-    async history(
-      scope: Scope,
-      id: string,
-      query: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<DeviceEntry & { by: ActorView }>> {
+    async history(scope: Scope, id: string, query: PageQuery): Promise<CountedPage<DeviceEntry & { by: ActorView }>> {
       checkId(id, 'dev', scope.environment)
-      const binding = { route: 'GET /v1/admin/devices/:id/history', scope, query: { id } }
-      const before = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        if ((await findDeviceById(tx, id)) === undefined) throw notFound(id)
-        const entries = await findDeviceEntries(tx, id, { before, limit: query.limit + 1 })
-        const page = pager.page(entries, query.limit, (entry) => entry.id, binding)
-        const idOf = ({ actor: person, keyId }: DeviceEntry) => actorIdOf({ person, keyId })
-        const actors = await readActors(tx, page.data.map(idOf))
-        return { ...page, data: page.data.map((entry) => ({ ...entry, by: actors(idOf(entry), entry.actor) })) }
+      const list = { route: 'GET /v1/admin/devices/:id/history', scope, query: { ...query, id } }
+      const actorOf = ({ actor: person, keyId }: DeviceEntry) => actorIdOf({ person, keyId })
+      return listPage({ db, pager }, list, {
+        rows: async (tx, page) => {
+          if ((await findDeviceById(tx, id)) === undefined) throw notFound(id)
+          return findDeviceEntries(tx, id, page)
+        },
+        show: async (tx, entries) => {
+          const actors = await readActors(tx, entries.map(actorOf))
+          return entries.map((entry) => ({ ...entry, by: actors(actorOf(entry), entry.actor) }))
+        },
       })
     },
 

@@ -3,9 +3,9 @@
 import { z } from 'zod'
 import { actorView } from '#src/platform/http/actor.ts'
 import { parseLines } from '#src/platform/http/bulk.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { pageQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
 import { timestampView } from '#src/platform/http/views.ts'
@@ -85,35 +85,20 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         }
       },
     ),
-    endpoint(
+    listEndpoint(
       {
-        method: 'GET',
         path: '/v1/admin/devices/:id/history',
         operationId: 'getDeviceHistory',
         sdk: 'devices.history.list',
-        effect: 'read',
-        kind: 'list',
         params: idParams('dev'),
         summary: 'The history of one device, newest first',
         scope: 'admin',
         permission: 'devices.read',
-        query: z.strictObject({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(entryView),
-        status: [200],
+        query: pageQuery,
+        item: entryView,
       },
-      async ({ caller, params, query }) => {
-        const { data, ...page } = await devices.history(caller, params.id, query)
-        return {
-          ...page,
-          data: data.map(({ kind, at, by, reason, detail }) => ({
-            kind,
-            at: at.toISOString(),
-            by,
-            reason,
-            detail,
-          })),
-        }
-      },
+      ({ caller, params, query }) => devices.history(caller, params.id, query),
+      ({ kind, at, by, reason, detail }) => ({ kind, at: at.toISOString(), by, reason, detail }),
     ),
     endpoint(
       {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { parseLines } from '#src/platform/http/bulk.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
-import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { listQuery, orderQuery } from '#src/platform/http/page.ts'
 import { boundTime, idParams, several, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { evidenceRequest } from '../hardware/evidence.ts'
@@ -132,18 +132,15 @@ function registryRoutes(devices: Devices): Route[] {
       // Never called: a repeat runs the handler again, which finds the devices of the first.
       async () => toImportView({ rejected: [], devices: [] }),
     ),
-    endpoint(
+    listEndpoint(
       {
-        method: 'GET',
         path: '/v1/admin/devices',
         operationId: 'listDevices',
         sdk: 'devices.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Devices, newest first or by their expiry',
         scope: 'admin',
         permission: 'devices.read',
-        query: z.strictObject({
+        query: {
           ...listQuery,
           ...orderQuery,
           order_by: z
@@ -155,14 +152,11 @@ function registryRoutes(devices: Devices): Route[] {
           hardware_tier: hardwareTierView.optional(),
           expires_gte: boundTime.optional().meta({ description: 'The certificate expires at or after.' }),
           expires_lt: boundTime.optional().meta({ description: 'The certificate expires before.' }),
-        }),
-        view: listOf(deviceView),
-        status: [200],
+        },
+        item: deviceView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await devices.list(caller, query)
-        return { ...page, data: data.map(toDeviceView) }
-      },
+      ({ caller, query }) => devices.list(caller, query),
+      toDeviceView,
     ),
     endpoint(
       {

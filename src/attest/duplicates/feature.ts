@@ -2,15 +2,12 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import type { MediaFeature } from '../media/feature.ts'
 import { createCompare } from './compare.ts'
 import { createDuplicateFindings } from './findings.ts'
-import { createHandOver } from './hand-over.ts'
 import { createHasher } from './hasher.ts'
 import { NOTES } from './notes.ts'
 import { duplicateRoutes } from './routes.ts'
 import { unreferencedPictures } from './unreferenced.ts'
 
 export type DuplicatesFeature = ReturnType<typeof duplicatesFeature>
-
-const HAND_OVER_EVERY_MS = 60_000
 
 /** Finds the same media, or similar pictures, in other claims of the account. */
 export function duplicatesFeature(p: Platform, { decoder }: Pick<MediaFeature, 'decoder'>) {
@@ -27,7 +24,6 @@ export function duplicatesFeature(p: Platform, { decoder }: Pick<MediaFeature, '
       notes: NOTES,
       retention: [unreferencedPictures(p)],
       work: { compare: () => createCompare({ ...p, hasher: createHasher(decoder) }) },
-      tasks: [{ name: 'hand over comparisons', everyMs: HAND_OVER_EVERY_MS, start: () => createHandOver(p) }],
     },
     { findings },
   )

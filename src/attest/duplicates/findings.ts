@@ -2,7 +2,7 @@
 
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { type ComparedRow, findCompared, isClaim } from './rows.ts'
 import { MAX_NAMED } from './search.ts'
@@ -15,21 +15,19 @@ export function createDuplicateFindings({ db, pager }: { db: Pick<Database, 'ten
      * The claim's evaluated attestations, newest first, each with its findings.
      * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`.
      */
-    async list(
-      scope: Scope,
-      claimId: string,
-      query: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<ComparedRow>> {
+    async list(scope: Scope, claimId: string, query: PageQuery): Promise<CountedPage<ComparedRow>> {
       checkId(claimId, 'clm', scope.environment)
-      const binding = { route: 'GET /v1/claims/:id/duplicates', scope, query: { claimId } }
-      const before = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const [isThere, rows] = await Promise.all([
-          isClaim(tx, claimId),
-          findCompared(tx, claimId, { before, limit: query.limit + 1, named: MAX_NAMED }),
-        ])
-        if (!isThere) throw new Failure('not_found', `There is no claim ${claimId}.`)
-        return pager.page(rows, query.limit, (row) => row.attestationId, binding)
+      const list = { route: 'GET /v1/claims/:id/duplicates', scope, query: { ...query, claimId } }
+      return listPage({ db, pager }, list, {
+        rows: async (tx, page) => {
+          const [isThere, rows] = await Promise.all([
+            isClaim(tx, claimId),
+            findCompared(tx, claimId, { ...page, named: MAX_NAMED }),
+          ])
+          if (!isThere) throw new Failure('not_found', `There is no claim ${claimId}.`)
+          return rows
+        },
+        keyOf: ({ attestationId }) => attestationId,
       })
     },
   }

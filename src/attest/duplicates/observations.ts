@@ -13,8 +13,7 @@ export interface Findings {
 }
 
 /**
- * A column of `attestations`: its `Findings`, null until compared. What an earlier version found stays while it is compared
- * anew. One primary key lookup in each table.
+ * A column of `attestations`: its `Findings`, null until compared. What was found stays while it is compared anew. One primary key lookup in each table.
  */
 export const FINDINGS = `(SELECT jsonb_build_object('notComparable', f.not_comparable, 'exactCount', f.exact_count,
     'similarCount', f.similar_count, 'findings', coalesce((

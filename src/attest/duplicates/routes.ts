@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { pageQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import type { DuplicateFindings } from './findings.ts'
 import type { ComparedRow, ShownOther } from './rows.ts'
@@ -37,26 +37,20 @@ const findingsView = z
 
 export function duplicateRoutes(findings: DuplicateFindings): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
-        method: 'GET',
         path: '/v1/claims/:id/duplicates',
         operationId: 'listDuplicates',
         sdk: 'claims.duplicates.list',
-        effect: 'read',
-        kind: 'list',
         params: idParams('clm'),
         summary: 'Other claims that show the same pictures',
         scope: 'verify',
         permission: 'claims.read',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(findingsView),
-        status: [200],
+        query: pageQuery,
+        item: findingsView,
       },
-      async ({ caller, params, query }) => {
-        const { data, ...page } = await findings.list(caller, params.id, query)
-        return { ...page, data: data.map(toView) }
-      },
+      ({ caller, params, query }) => findings.list(caller, params.id, query),
+      toView,
     ),
   ]
 }

@@ -1,5 +1,4 @@
-// A row that is not compared has a job of the queue compare. `leased_until` says so by 'infinity'. See hand-over.ts for
-// rows without a job, which earlier versions leave during an upgrade.
+// Fingerprints and findings. A fingerprint that is not compared has a job of the queue compare.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -32,8 +31,8 @@ export async function insertFingerprints(tx: Tx, scope: Scope, evaluated: readon
     tx.query(
       // One primary key lookup each: with an array the planner scans all attestations of the account. The array stands
       // in a subquery: see settleAll of the backlog.
-      `INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id, leased_until)
-       SELECT $1, $2, judged.id, claim_id, media_id, 'infinity' FROM unnest((SELECT $3::text[])) AS judged (id)
+      `INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id)
+       SELECT $1, $2, judged.id, claim_id, media_id FROM unnest((SELECT $3::text[])) AS judged (id)
        CROSS JOIN LATERAL (SELECT claim_id, media_id, erased_at FROM attestations WHERE id = judged.id LIMIT 1) AS known
        WHERE erased_at IS NULL
        ON CONFLICT ON CONSTRAINT fingerprints_pkey DO NOTHING`,
@@ -98,38 +97,6 @@ export async function eraseFingerprints(tx: Tx, scope: Scope, attestationIds: re
   await deleteUnreferencedPictures(tx, [...new Set(erased.map(({ mediaId }) => mediaId))])
 }
 
-export interface Unqueued extends Scope {
-  attestationId: string
-}
-
-/** Rows that wait without a job, of all accounts. Through the system role. */
-export async function findUnqueued(tx: Tx, limit: number): Promise<Unqueued[]> {
-  return tx.query<Unqueued>(
-    `SELECT account_id AS "accountId", environment, attestation_id AS "attestationId" FROM fingerprints
-     WHERE ${IS_UNQUEUED} AND (leased_until IS NULL OR leased_until < now())
-     ORDER BY account_id, environment, attestation_id LIMIT $1`,
-    [limit],
-  )
-}
-
-// As the condition of fingerprints_unqueued_idx.
-const IS_UNQUEUED = `state <> 'compared' AND leased_until IS DISTINCT FROM 'infinity'`
-
-/** Gives jobs to rows that wait without one. Returns how many. */
-export async function queueUnqueued(tx: Tx, scope: Scope, attestationIds: readonly string[]): Promise<number> {
-  const rows = await tx.query<{ id: string }>(
-    `UPDATE fingerprints SET leased_until = 'infinity' WHERE attestation_id = ANY($1) AND ${IS_UNQUEUED}
-     RETURNING attestation_id AS id`,
-    [attestationIds],
-  )
-  await enqueueBulk(
-    tx,
-    scope,
-    rows.map(({ id }) => id),
-  )
-  return rows.length
-}
-
 export interface Comparing extends Searched {
   /** 16 hexadecimal digits. */
   hash: string | null
@@ -188,7 +155,7 @@ export async function recheck(tx: Tx, scope: Scope, attestationIds: readonly str
   )
   const rows = await tx.query<{ id: string }>(
     `UPDATE fingerprints SET state = CASE WHEN not_comparable = 'failed' THEN 'due' ELSE 'recheck' END,
-       not_comparable = nullif(not_comparable, 'failed'), leased_until = 'infinity'
+       not_comparable = nullif(not_comparable, 'failed')
      WHERE attestation_id = ANY($1) AND state = 'compared' RETURNING attestation_id AS id`,
     [attestationIds],
   )
@@ -260,7 +227,7 @@ async function insertFindings(tx: Tx, scope: Scope, attestationId: string, findi
 /** Undoes what a dead job wrote: the attestation waits again. */
 export async function reopenFingerprint(tx: Tx, attestationId: string): Promise<void> {
   await tx.query(
-    `UPDATE fingerprints SET state = 'due', not_comparable = NULL, leased_until = 'infinity'
+    `UPDATE fingerprints SET state = 'due', not_comparable = NULL
      WHERE attestation_id = $1 AND not_comparable = 'failed'`,
     [attestationId],
   )

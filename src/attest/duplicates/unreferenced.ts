@@ -1,5 +1,5 @@
-// Deletes pictures that no fingerprint shows. An erasure deletes those of its claim at once. What remains are pictures
-// whose attestations retention has deleted, and what a process of the version before erased during an upgrade.
+// Deletes pictures that no fingerprint shows. An erasure deletes those of its claim at once; retention deletes attestations
+// and leaves their pictures.
 
 import type { Database } from '#src/platform/db/database.ts'
 import { DAY_MS, finishRule, type RetentionRule } from '#src/platform/retention.ts'

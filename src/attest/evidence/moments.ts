@@ -4,7 +4,7 @@ import { readActors } from '#src/account/users/actors.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type ActorView, actorIdOf } from '#src/platform/http/actor.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { findClaim } from '../claims/claim-rows.ts'
 
@@ -48,30 +48,26 @@ export interface TimelineDeps {
 
 export function createTimeline({ db, pager }: TimelineDeps) {
   /** @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`. */
-  return async (
-    scope: Scope,
-    claimId: string,
-    query: { limit: number; cursor?: string | undefined },
-  ): Promise<Page<Moment>> => {
+  return async (scope: Scope, claimId: string, query: PageQuery): Promise<CountedPage<Moment>> => {
     checkId(claimId, 'clm', scope.environment)
-    const binding = { route: 'GET /v1/claims/:id/timeline', scope, query: { claimId } }
-    const before = pager.decode(query.cursor, binding)
-    return db.tenant(scope, async (tx) => {
-      const [claim, rows] = await Promise.all([
-        findClaim(tx, claimId),
-        findMoments(tx, claimId, { before, limit: query.limit + 1 }),
-      ])
-      if (claim === undefined) throw new Failure('not_found', `There is no claim ${claimId}.`)
-      const page = pager.page(rows, query.limit, ({ place }) => place, binding)
-      const actors = await readActors(
-        tx,
-        page.data.map(({ person, keyId }) => keyId ?? person),
-      )
-      const data = page.data.map(({ person, keyId, isActed, place: _place, ...moment }) => ({
-        ...moment,
-        by: isActed ? actors(actorIdOf({ person, keyId }), person) : null,
-      }))
-      return { ...page, data }
+    const list = { route: 'GET /v1/claims/:id/timeline', scope, query: { ...query, claimId } }
+    return listPage({ db, pager }, list, {
+      rows: async (tx, page) => {
+        const [claim, rows] = await Promise.all([findClaim(tx, claimId), findMoments(tx, claimId, page)])
+        if (claim === undefined) throw new Failure('not_found', `There is no claim ${claimId}.`)
+        return rows
+      },
+      keyOf: ({ place }) => place,
+      show: async (tx, rows) => {
+        const actors = await readActors(
+          tx,
+          rows.map(({ person, keyId }) => keyId ?? person),
+        )
+        return rows.map(({ person, keyId, isActed, place: _place, ...moment }) => ({
+          ...moment,
+          by: isActed ? actors(actorIdOf({ person, keyId }), person) : null,
+        }))
+      },
     })
   }
 }

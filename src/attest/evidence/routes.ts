@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { actorView } from '#src/platform/http/actor.ts'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listQuery, pageQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { type EvidenceExport, MAX_ATTESTATIONS } from './evidence.ts'
@@ -40,33 +40,20 @@ const momentView = z
 
 export function evidenceRoutes(evidence: EvidenceExport, timeline: ReturnType<typeof createTimeline>): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
-        method: 'GET',
         path: '/v1/claims/:id/timeline',
         operationId: 'listClaimTimeline',
         sdk: 'claims.timeline.list',
-        effect: 'read',
-        kind: 'list',
         params: idParams('clm'),
         summary: 'What happened to a claim, newest first',
         scope: 'verify',
         permission: 'claims.read',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(momentView),
-        status: [200],
+        query: pageQuery,
+        item: momentView,
       },
-      async ({ caller, params, query }) => {
-        const { data, ...page } = await timeline(caller, params.id, query)
-        return {
-          ...page,
-          data: data.map(({ at, subjectId, ...moment }) => ({
-            ...moment,
-            at: at.toISOString(),
-            subject_id: subjectId,
-          })),
-        }
-      },
+      ({ caller, params, query }) => timeline(caller, params.id, query),
+      ({ at, subjectId, ...moment }) => ({ ...moment, at: at.toISOString(), subject_id: subjectId }),
     ),
     endpoint(
       {

@@ -8,7 +8,7 @@ import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { checkVersion, digestOf, lockDocument, type StoredDocument } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, numberOf, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
@@ -48,16 +48,12 @@ export function createRiskPolicy({ db, pager, log }: RiskPolicyDeps) {
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async versions(
-      scope: Scope,
-      query: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<StoredRiskPolicy>> {
-      const binding = { route: 'GET /v1/account/risk-policy/versions', scope, query: { ...query } }
-      const cursor = pager.decode(query.cursor, binding)
-      const before = cursor === undefined ? undefined : Number(cursor)
-      return db.tenant(scope, async (tx) => {
-        const rows = await findPolicies(tx, { before, limit: query.limit + 1 })
-        return pager.page(await allStoredOf(tx, rows), query.limit, ({ version }) => String(version), binding)
+    async versions(scope: Scope, query: PageQuery): Promise<CountedPage<StoredRiskPolicy>> {
+      const list = { route: 'GET /v1/account/risk-policy/versions', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, { before, limit }) => findPolicies(tx, { before: numberOf(before), limit }),
+        keyOf: ({ version }) => String(version),
+        show: allStoredOf,
       })
     },
 

@@ -7,8 +7,8 @@ import {
   toDocumentView,
   versionParams,
 } from '#src/platform/http/documents.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { pageQuery } from '#src/platform/http/page.ts'
 import { policyDocument } from './policy.ts'
 import type { RiskPolicy, StoredRiskPolicy } from './risk-policy.ts'
 
@@ -59,25 +59,19 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
       },
       async ({ caller }, version) => answer(await risk.getVersion(caller, Number(version))),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         permission: 'policy.read',
         path: `${PATH}/versions`,
         operationId: 'listRiskPolicyVersions',
         sdk: 'account.riskPolicy.listVersions',
-        effect: 'read',
-        kind: 'list',
         summary: 'All versions of the risk policy, newest first, and who made each',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(policyView),
-        status: [200],
+        query: pageQuery,
+        item: policyView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await risk.versions(caller, query)
-        return { ...page, data: data.map(toDocumentView) }
-      },
+      ({ caller, query }) => risk.versions(caller, query),
+      toDocumentView,
     ),
     endpoint(
       {

@@ -6,7 +6,6 @@ import type { HardwareFeature } from '../hardware/feature.ts'
 import type { MediaFeature } from '../media/feature.ts'
 import type { TrustFeature } from '../trust/feature.ts'
 import { dryRunRoutes } from './dry-run-routes.ts'
-import { createHandOver } from './hand-over.ts'
 import { createListApplier, type ListDeps } from './list.ts'
 import { NOTES } from './notes.ts'
 import { createReevaluate } from './reevaluate.ts'
@@ -17,7 +16,6 @@ export type ReevaluateFeature = ReturnType<typeof reevaluateFeature>
 
 // As long as the events that it created.
 const REEVALUATION_DAYS = 30
-const HAND_OVER_EVERY_MS = 10_000
 // The list itself is fetched every hour.
 const APPLY_LIST_EVERY_MS = 10_000
 
@@ -44,10 +42,7 @@ export function reevaluateFeature(p: Platform, { accounts, ...below }: Below) {
       routes: [...reevaluationRoutes(reevaluations, p.signingKeys), ...dryRunRoutes(reevaluations)],
       notes: NOTES,
       work: { reevaluate: () => createReevaluate({ ...p, ...below, signRecord: p.signingKeys.signRecord }) },
-      tasks: [
-        { name: 'hand over re-evaluations', everyMs: HAND_OVER_EVERY_MS, start: () => createHandOver(p) },
-        { name: 'apply list', everyMs: APPLY_LIST_EVERY_MS, start: () => createListApplier({ ...p, accounts }) },
-      ],
+      tasks: [{ name: 'apply list', everyMs: APPLY_LIST_EVERY_MS, start: () => createListApplier({ ...p, accounts }) }],
       retention: [rowRule(p.db, 'reevaluations', REEVALUATION_DAYS, purgeReevaluations)],
     },
     { reevaluations },

@@ -36,7 +36,7 @@ export function createReevaluate({
     async run(payload, job) {
       if ('reevaluationId' in payload) return walk(job, payload.reevaluationId)
       const { attestationId } = payload
-      const loadAll = async (judged?: Facts) => {
+      const loadAll = async (judged: Facts) => {
         const loaded = await load(job.scope, attestationId)
         if (loaded === undefined) throw new Error('the attestation is gone')
         return loadFacts(job, loaded, judged)

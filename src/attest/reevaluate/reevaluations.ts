@@ -5,7 +5,14 @@ import { findReevaluation, findReevaluations, type ReevaluationRow } from '#src/
 import { findPastResults, type PastResult } from '#src/attest/claims/result-rows.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import {
+  type CountedPage,
+  createdBetween,
+  listPage,
+  numberOf,
+  type PageQuery,
+  type Pager,
+} from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { findAttestation } from '../claims/rows.ts'
@@ -48,26 +55,22 @@ export function createReevaluations({ db, pager, waiters }: ReevaluationsDeps) {
       checkId(id, 'ree', scope.environment)
       const found = await get(scope, id)
       const { finishedAt, failedAt, jobId } = found
-      if (finishedAt !== null || failedAt !== null || jobId === null || waitSeconds === 0) return found
+      if (finishedAt !== null || failedAt !== null || waitSeconds === 0) return found
       await waiters.settled(jobId, waitSeconds * 1_000, signal)
       return get(scope, id)
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(scope: Scope, query: ReevaluationListQuery): Promise<Page<Reevaluation>> {
-      const binding = { route: 'GET /v1/account/reevaluations', scope, query: { ...query } }
-      const before = pager.decode(query.cursor, binding)
-      const filter = {
-        causes: query.cause,
-        createdFrom: query.created_gte === undefined ? undefined : new Date(query.created_gte),
-        createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
-      }
-      return db.tenant(scope, async (tx) => {
-        const rows = await findReevaluations(tx, scope, filter, { before, limit: query.limit + 1 })
-        const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-        const data: Reevaluation[] = []
-        for (const row of page.data) data.push(await counted(tx, row))
-        return { ...page, data }
+    async list(scope: Scope, query: ReevaluationListQuery): Promise<CountedPage<Reevaluation>> {
+      const filter = { causes: query.cause, ...createdBetween(query) }
+      const list = { route: 'GET /v1/account/reevaluations', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => findReevaluations(tx, scope, filter, page),
+        show: async (tx, rows) => {
+          const data: Reevaluation[] = []
+          for (const row of rows) data.push(await counted(tx, row))
+          return data
+        },
       })
     },
 
@@ -78,20 +81,16 @@ export function createReevaluations({ db, pager, waiters }: ReevaluationsDeps) {
      * The replaced results of an attestation, newest first.
      * @throws {Failure} `environment_mismatch`, `not_found`; `invalid_request` at `?cursor`.
      */
-    async results(
-      scope: Scope,
-      id: string,
-      query: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<PastResult>> {
+    async results(scope: Scope, id: string, query: PageQuery): Promise<CountedPage<PastResult>> {
       checkId(id, 'att', scope.environment)
-      const binding = { route: `GET /v1/attestations/${id}/results`, scope, query: { ...query } }
-      const cursor = pager.decode(query.cursor, binding)
-      const before = cursor === undefined ? undefined : Number(cursor)
-      return db.tenant(scope, async (tx) => {
-        if ((await findAttestation(tx, id)) === undefined)
-          throw new Failure('not_found', `There is no attestation ${id}.`)
-        const rows = await findPastResults(tx, id, { before, limit: query.limit + 1 })
-        return pager.page(rows, query.limit, ({ seq }) => String(seq), binding)
+      const list = { route: `GET /v1/attestations/${id}/results`, scope, query }
+      return listPage({ db, pager }, list, {
+        rows: async (tx, { before, limit }) => {
+          if ((await findAttestation(tx, id)) === undefined)
+            throw new Failure('not_found', `There is no attestation ${id}.`)
+          return findPastResults(tx, id, { before: numberOf(before), limit })
+        },
+        keyOf: ({ seq }) => String(seq),
       })
     },
   }

@@ -31,14 +31,11 @@ export interface RejudgeDeps {
   openCase: OpenCase | undefined
 }
 
-/**
- * `loadFacts` loads all facts again, including the media, for results whose facts were not kept. For facts that were
- * loaded under other rules it keeps what was verified of the capture.
- */
+/** `loadFacts` reads the media again for facts that were loaded under other rules. It keeps what was verified of the capture. */
 export type Rejudge = (
   job: RunningJob,
   attestationId: string,
-  loadFacts: (judged?: Facts) => Promise<Facts>,
+  loadFacts: (judged: Facts) => Promise<Facts>,
 ) => Promise<JobOutcome>
 
 // Two jobs of one attestation may overlap: the one that settles second starts over.
@@ -113,15 +110,14 @@ async function loadResult(tx: Tx, attestationId: string): Promise<Found | undefi
 async function factsOf(
   { facts, rulesVersion, isErased, isMediaStored }: CurrentResult,
   known: Known,
-  loadFacts: (judged?: Facts) => Promise<Facts>,
+  loadFacts: (judged: Facts) => Promise<Facts>,
 ): Promise<Facts | undefined> {
   if (isErased) return undefined
-  const judged = facts === null ? undefined : decodeFacts(facts)
-  if (judged !== undefined && rulesVersion === RULES_VERSION) return refresh(judged, known)
+  const judged = decodeFacts(facts)
+  if (rulesVersion === RULES_VERSION) return refresh(judged, known)
   if (!isMediaStored) return undefined
   // Other rules may need other facts of the media.
-  const loaded = { ...(await loadFacts(judged)), policy: known.policy }
-  return judged === undefined ? loaded : refresh(loaded, known)
+  return refresh(await loadFacts(judged), known)
 }
 
 /** Whether a caller could tell two results apart; the version of the rules alone makes no difference. */

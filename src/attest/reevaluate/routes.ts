@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { PastResult } from '#src/attest/claims/result-rows.ts'
 import { keyRevocationView } from '#src/platform/crypto/key-views.ts'
 import type { KeySet, SigningKeys } from '#src/platform/crypto/signing-keys.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listQuery, pageQuery } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
 import { timestampView, type WorkStatus, workFailureView, workStatusView } from '#src/platform/http/views.ts'
@@ -63,32 +63,26 @@ const resultView = z
 
 export function reevaluationRoutes(reevaluations: Reevaluations, { jwks }: Pick<SigningKeys, 'jwks'>): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
-        method: 'GET',
         path: '/v1/account/reevaluations',
         operationId: 'listReevaluations',
         sdk: 'account.reevaluations.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Re-evaluations and their causes, newest first',
         scope: 'admin',
         permission: 'policy.read',
         needsAccountKey: true,
-        query: z.object({
+        query: {
           limit: listQuery.limit,
           cursor: listQuery.cursor,
           created_gte: listQuery.created_gte,
           created_lt: listQuery.created_lt,
           cause: several(causeView).optional(),
-        }),
-        view: listOf(reevaluationView),
-        status: [200],
+        },
+        item: reevaluationView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await reevaluations.list(caller, query)
-        return { ...page, data: data.map(toReevaluationView) }
-      },
+      ({ caller, query }) => reevaluations.list(caller, query),
+      toReevaluationView,
     ),
     endpoint(
       {
@@ -111,21 +105,17 @@ export function reevaluationRoutes(reevaluations: Reevaluations, { jwks }: Pick<
       async ({ caller, params, query, signal }) =>
         toReevaluationView(await reevaluations.awaitReevaluation(caller, params.id, query.wait, signal)),
     ),
-    endpoint(
+    listEndpoint(
       {
-        method: 'GET',
         path: '/v1/attestations/:id/results',
         operationId: 'listReplacedResults',
         sdk: 'claims.attestations.listResults',
-        effect: 'read',
-        kind: 'list',
         params: idParams('att'),
         summary: 'The results of an attestation that later ones replaced, signed as they were, newest first',
         scope: 'attest',
         permission: 'claims.read',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(resultView),
-        status: [200],
+        query: pageQuery,
+        item: resultView,
       },
       async ({ caller, params, query }) => {
         const { data, ...page } = await reevaluations.results(caller, params.id, query)

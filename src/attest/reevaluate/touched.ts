@@ -111,7 +111,7 @@ async function signedByListed(tx: Tx, serials: string[] | null, { after: cursor,
 /** A result with its facts, if it can be evaluated under another policy. */
 export interface StoredResult extends Judgement {
   id: string
-  /** Parsed; null where they were not kept. */
+  /** Parsed. */
   facts: unknown
 }
 
@@ -143,7 +143,7 @@ export function judgeBy(
   { facts, rulesVersion }: StoredResult,
   policy: ReturnType<typeof toPolicy>,
 ): Judgement | undefined {
-  if (facts === null || rulesVersion !== RULES_VERSION) return undefined
+  if (rulesVersion !== RULES_VERSION) return undefined
   return judge({ ...decodeFacts(facts), policy })
 }
 

@@ -21,7 +21,7 @@ import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { createSlice } from '#src/platform/slices.ts'
@@ -56,12 +56,6 @@ const TRY_EVERY_MS = 100
 interface Line {
   line: number
   body: ScreenLine
-}
-
-interface ListRequest {
-  limit: number
-  cursor?: string | undefined
-  include?: 'total_count' | undefined
 }
 
 /** With the refused lines, as the answer of the upload has them. */
@@ -191,17 +185,11 @@ export function createScreeningBatches({
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(
-      scope: Scope,
-      range: TimeRange,
-      query: ListRequest,
-    ): Promise<Page<ScreeningBatchRow> & { totalCount: number | undefined }> {
-      const binding = { route: 'GET /v1/media/screenings/batches', scope, query: { ...range } }
-      const before = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const rows = await findScreeningBatches(tx, scope, range, { before, limit: query.limit + 1 })
-        const totalCount = query.include === undefined ? undefined : await countScreeningBatches(tx, scope, range)
-        return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
+    async list(scope: Scope, range: TimeRange, query: CountedQuery): Promise<CountedPage<ScreeningBatchRow>> {
+      const list = { route: 'GET /v1/media/screenings/batches', scope, query: { ...query, ...range } }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => findScreeningBatches(tx, scope, range, page),
+        count: (tx) => countScreeningBatches(tx, scope, range),
       })
     },
 
@@ -209,14 +197,17 @@ export function createScreeningBatches({
      * The rejected lines, in the order of the input.
      * @throws {Failure} `not_found`, `environment_mismatch`, `invalid_request` at `?cursor`.
      */
-    async listRejected(scope: Scope, id: string, query: Omit<ListRequest, 'include'>): Promise<Page<Rejection>> {
+    async listRejected(scope: Scope, id: string, query: PageQuery): Promise<CountedPage<Rejection>> {
       checkId(id, 'bat', scope.environment)
-      const binding = { route: `GET /v1/media/screenings/batches/${id}/rejected`, scope }
-      const cursor = pager.decode(query.cursor, binding)
-      const rejected = await db.tenant(scope, (tx) => findRejected(tx, id))
-      if (rejected === undefined) throw noBatch(id)
-      const left = rejected.filter(({ line }) => line > Number(cursor ?? 0)).slice(0, query.limit + 1)
-      return pager.page(left, query.limit, ({ line }) => String(line), binding)
+      const list = { route: `GET /v1/media/screenings/batches/${id}/rejected`, scope, query }
+      return listPage({ db, pager }, list, {
+        rows: async (tx, { before = '0', limit }) => {
+          const rejected = await findRejected(tx, id)
+          if (rejected === undefined) throw noBatch(id)
+          return rejected.filter(({ line }) => line > Number(before)).slice(0, limit)
+        },
+        keyOf: ({ line }) => String(line),
+      })
     },
   }
 }

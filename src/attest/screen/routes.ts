@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { replyVersion, requireIfMatch, toDocumentView } from '#src/platform/http/documents.ts'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
-import { createdBetween, listOf, listQuery, type Page } from '#src/platform/http/page.ts'
+import { createdBetween, listQuery, pageQuery } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
@@ -79,43 +79,38 @@ export function screenRoutes(
         return answer(await screenings.awaitScreening(caller, id, waitSeconds, signal), applied, status)
       },
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/media/screenings',
         operationId: 'listScreenings',
         sdk: 'screenings.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Screenings, newest first',
-        query: z.object({
+        query: {
           ...listQuery,
           claim_id: z.string().max(64).optional(),
           media_id: z.string().max(64).optional(),
           screening_batch_id: z.string().max(64).optional(),
           status: several(workStatusView).optional(),
           factor: z.enum(SCREENING_CODES).meta({ id: 'ScreeningCode' }).optional(),
-        }),
-        view: listOf(screeningView),
-        status: [200],
+        },
+        item: screeningView,
       },
-      async ({ caller, query }) => {
+      ({ caller, query }) => {
         checkIdFilter('claim_id', query.claim_id, 'clm', caller)
         checkIdFilter('media_id', query.media_id, 'med', caller)
         checkIdFilter('screening_batch_id', query.screening_batch_id, 'bat', caller)
-        const { createdGte: createdFrom, createdLt: createdBefore } = createdBetween(query)
         const filter = {
           claimId: query.claim_id,
           mediaId: query.media_id,
           batchId: query.screening_batch_id,
           statuses: query.status === undefined ? undefined : statusesOf(query.status),
           factor: query.factor,
-          createdFrom,
-          createdBefore,
+          ...createdBetween(query),
         }
-        return counted(await screenings.list(caller, filter, query), toScreeningView)
+        return screenings.list(caller, filter, query)
       },
+      toScreeningView,
     ),
     endpoint(
       {
@@ -160,24 +155,18 @@ export function screenRoutes(
       },
       async ({ caller }, id) => accepted(await batches.getSubmitted(caller, id)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/media/screenings/batches',
         operationId: 'listScreeningBatches',
         sdk: 'screenings.batches.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Batches of screenings with their progress, newest first',
-        query: z.object(listQuery),
-        view: listOf(screeningBatchView),
-        status: [200],
+        query: listQuery,
+        item: screeningBatchView,
       },
-      async ({ caller, query }) => {
-        const { createdGte: from, createdLt: to } = createdBetween(query)
-        return counted(await batches.list(caller, { from, to }, query), toScreeningBatchView)
-      },
+      ({ caller, query }) => batches.list(caller, createdBetween(query), query),
+      toScreeningBatchView,
     ),
     endpoint(
       {
@@ -198,20 +187,16 @@ export function screenRoutes(
       async ({ caller, params, query, signal }) =>
         toScreeningBatchView(await batches.awaitBatch(caller, params.id, query.wait, signal)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/media/screenings/batches/:id/rejected',
         operationId: 'listRejectedScreeningLines',
         sdk: 'screenings.batches.listRejected',
-        effect: 'read',
-        kind: 'list',
         params: idParams('bat'),
         summary: 'The refused lines of a batch of screenings, in the order of the input',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(rejectedLineView),
-        status: [200],
+        query: pageQuery,
+        item: rejectedLineView,
       },
       ({ caller, params, query }) => batches.listRejected(caller, params.id, query),
     ),
@@ -251,13 +236,6 @@ export function screenRoutes(
       async ({ caller }) => answerSettings(await settings.find(caller)),
     ),
   ]
-}
-
-function counted<Row, View>(
-  { data, totalCount, ...page }: Page<Row> & { totalCount: number | undefined },
-  toView: (row: Row) => View,
-) {
-  return { ...page, data: data.map(toView), ...(totalCount === undefined ? {} : { total_count: totalCount }) }
 }
 
 function answerSettings(stored: ScreeningSettings) {

@@ -1,6 +1,6 @@
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 import type { Observation } from '../factors/judge.ts'
@@ -170,15 +170,13 @@ export async function reopenScreening(tx: Tx, id: string): Promise<void> {
   )
 }
 
-export interface ScreeningFilter {
+export interface ScreeningFilter extends TimeRange {
   claimId?: string | undefined
   mediaId?: string | undefined
   batchId?: string | undefined
   /** Any of these. */
   statuses?: readonly ScreeningStatus[] | undefined
   factor?: ScreeningCode | undefined
-  createdFrom?: Date | undefined
-  createdBefore?: Date | undefined
 }
 
 /** Newest first. */
@@ -213,9 +211,7 @@ function conditions({ environment }: Scope, filter: ScreeningFilter): { where: s
   add((p) => `batch_id = ${p}`, filter.batchId)
   add((p) => `status = ANY(${p}::text[])`, filter.statuses)
   add((p) => `factor_codes @> ARRAY[${p}::text]`, filter.factor)
-  where.push(
-    ...conditionsOfRange(values, { type: 'scr', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
-  )
+  where.push(...conditionsOfRange(values, { type: 'scr', environment }, filter))
   return { where, values }
 }
 

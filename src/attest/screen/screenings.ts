@@ -5,7 +5,7 @@ import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { createEagerDispatch } from '#src/platform/jobs/eager-dispatch.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
@@ -88,19 +88,11 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
     awaitScreening,
     retryAfterSeconds: waiters.retryAfterSeconds,
 
-    async list(
-      scope: Scope,
-      filter: ScreeningFilter,
-      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
-    ): Promise<Page<ScreeningRow> & { totalCount: number | undefined }> {
-      const binding = { route: 'GET /v1/media/screenings', scope, query: { ...filter } }
-      const before = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const [rows, totalCount] = await Promise.all([
-          findScreenings(tx, scope, filter, { before, limit: query.limit + 1 }),
-          query.include === undefined ? undefined : countScreenings(tx, scope, filter),
-        ])
-        return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
+    async list(scope: Scope, filter: ScreeningFilter, query: CountedQuery): Promise<CountedPage<ScreeningRow>> {
+      const list = { route: 'GET /v1/media/screenings', scope, query: { ...query, ...filter } }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => findScreenings(tx, scope, filter, page),
+        count: (tx) => countScreenings(tx, scope, filter),
       })
     },
   }

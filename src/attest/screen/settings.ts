@@ -14,8 +14,7 @@ interface SettingsRow {
   version: number
   thresholds: Thresholds
   updatedAt: Date
-  /** null: written before the row had it. */
-  changedBy: string | null
+  changedBy: string
 }
 
 export interface SettingsChange {

@@ -5,7 +5,7 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { readCaCertificate } from './certificates.ts'
@@ -99,13 +99,14 @@ export function createCaRegistry(
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(scope: Scope, query: CaQuery): Promise<Page<CaRow> & { total_count?: number }> {
-      const binding = { route: `GET ${path}`, scope, query: { ...query } }
-      const before = pager.decode(query.cursor, binding)
-      const wanted = (await db.tenant(scope, (tx) => findCas(tx, table))).filter(isCreatedWithin(query)).toReversed()
-      const rows = wanted.filter(({ id }) => before === undefined || id < before)
-      const page = pager.page(rows.slice(0, query.limit + 1), query.limit, ({ id }) => id, binding)
-      return query.include === undefined ? page : { ...page, total_count: wanted.length }
+    async list(scope: Scope, query: CaQuery): Promise<CountedPage<CaRow>> {
+      const read = async (tx: Tx) => (await findCas(tx, table)).filter(isCreatedWithin(query)).toReversed()
+      const list = { route: `GET ${path}`, scope, query }
+      return listPage({ db, pager }, list, {
+        rows: async (tx, { before, limit }) =>
+          (await read(tx)).filter(({ id }) => before === undefined || id < before).slice(0, limit),
+        count: async (tx) => (await read(tx)).length,
+      })
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pemOf } from '#src/platform/crypto/x509.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { idParams, visibleText } from '#src/platform/http/params.ts'
 import { extended, timestampView } from '#src/platform/http/views.ts'
 import { certificateView, toCertificateView } from './certificates.ts'
@@ -105,24 +105,19 @@ function registryRoutes<V extends z.ZodObject, D extends z.ZodObject>(
       async ({ caller, body, idempotencyKey }) => toView(await registry.register(caller, body, idempotencyKey)),
       async ({ caller }, id) => toView(await registry.get(caller, id)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
         ...reading,
-        method: 'GET',
         path,
         operationId: `list${noun}s`,
         sdk: `${group}.list`,
-        effect: 'read',
-        kind: 'list',
         summary: summaries.list,
-        query: z.strictObject(listQuery),
-        view: listOf(view),
+        query: listQuery,
+        item: view,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await registry.list(caller, query)
-        return { ...page, data: data.map(toView) }
-      },
+      ({ caller, query }) => registry.list(caller, query),
+      toView,
     ),
     endpoint(
       {

@@ -10,7 +10,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { ActorsOf } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { CountedPage, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, checkName, type Scope } from '#src/platform/ids.ts'
 import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
@@ -174,42 +174,33 @@ export function createApprovals(deps: ApprovalsDeps) {
      * Newest first.
      * @throws {Failure} `environment_mismatch`; `invalid_request` at `?cursor`, and at `?awaiting` for a key.
      */
-    async list(
-      acting: Acting,
-      { limit, cursor, include, ...query }: ApprovalQuery,
-    ): Promise<CountedPage<ListedApproval>> {
-      const { awaiting, ...named } = query
-      if (named.jti !== undefined) checkId(named.jti, 'jti', acting.environment)
-      if (named.agentSessionId !== undefined) checkName(named.agentSessionId, acting.environment)
+    async list(acting: Acting, query: ApprovalQuery): Promise<CountedPage<ListedApproval>> {
+      const { jti, agentSessionId, awaiting } = query
+      if (jti !== undefined) checkId(jti, 'jti', acting.environment)
+      if (agentSessionId !== undefined) checkName(agentSessionId, acting.environment)
       const person = awaiting === undefined ? undefined : personOf(acting)
-      const binding = { route: LIST_ROUTE, scope: acting, query: { ...query, userId: person?.userId } }
-      const before = pager.decode(cursor, binding)
-      return db.tenant(acting, async (tx) => {
-        const filter = { ...named, awaiting: person && (await awaitedBy(tx, acting, person)) }
-        const [rows, total] = await Promise.all([
-          listApprovals(tx, acting, filter, { before, limit: limit + 1 }),
-          include === undefined ? undefined : countApprovals(tx, acting, filter),
-        ])
-        const { data, ...page } = pager.page(rows, limit, ({ id }) => id, binding)
-        const all = await findVotes(
-          tx,
-          data.map(({ id }) => id),
-        )
-        const votes = Map.groupBy(all, ({ approvalId }) => approvalId)
-        const actors = await readActors(
-          tx,
-          data.flatMap((row) => actorIdsOf(row, votes.get(row.id) ?? [])),
-        )
-        return {
-          ...page,
-          data: data.map((row) => ({
+      const filterOf = async (tx: Tx) => ({ ...query, awaiting: person && (await awaitedBy(tx, acting, person)) })
+      const list = { route: LIST_ROUTE, scope: acting, query: { ...query, userId: person?.userId } }
+      return listPage({ db, pager }, list, {
+        rows: async (tx, page) => listApprovals(tx, acting, await filterOf(tx), page),
+        count: async (tx) => countApprovals(tx, acting, await filterOf(tx)),
+        show: async (tx, rows) => {
+          const all = await findVotes(
+            tx,
+            rows.map(({ id }) => id),
+          )
+          const votes = Map.groupBy(all, ({ approvalId }) => approvalId)
+          const actors = await readActors(
+            tx,
+            rows.flatMap((row) => actorIdsOf(row, votes.get(row.id) ?? [])),
+          )
+          return rows.map((row) => ({
             row,
             description: openDescription(sealer, row.id, row.sealedDescription),
             votes: votes.get(row.id) ?? [],
             actors,
-          })),
-          ...(total !== undefined && { total_count: total }),
-        }
+          }))
+        },
       })
     },
 

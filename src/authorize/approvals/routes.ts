@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listQuery } from '#src/platform/http/page.ts'
 import { idParams, several, visibleText } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
 import { passkeyAssertion } from '../passkeys/bodies.ts'
@@ -33,16 +33,14 @@ const deciding = { scope: 'escalate', permission: 'approvals.decide', needsAccou
 
 export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
         ...reading,
         path: '/v1/approvals',
         operationId: 'listApprovals',
         sdk: 'approvals.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Approvals, newest first',
-        query: z.object({
+        query: {
           ...listQuery,
           status: several(approvalStatusView).optional(),
           awaiting: z
@@ -51,17 +49,16 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
             .describe('Pending ones that the signed-in person may decide and has not decided.'),
           jti: z.string().max(64).optional(),
           agent_session_id: z.string().max(200).optional(),
-        }),
-        view: listOf(approvalSummaryView),
-        status: [200],
+        },
+        item: approvalSummaryView,
       },
-      async ({ caller, query }) => {
+      ({ caller, query }) => {
         const { limit, cursor, include, status: statuses, awaiting, jti, agent_session_id: agentSessionId } = query
         if (agentSessionId !== undefined) checkSessionName(agentSessionId, caller.environment)
         const filter = { statuses, awaiting, jti, agentSessionId, ...createdBetween(query) }
-        const { data, ...page } = await approvals.list(caller, { limit, cursor, include, ...filter })
-        return { ...page, data: data.map((one) => toSummaryView(one, baseUrl)) }
+        return approvals.list(caller, { limit, cursor, include, ...filter })
       },
+      (one) => toSummaryView(one, baseUrl),
     ),
     endpoint(
       {

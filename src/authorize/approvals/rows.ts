@@ -2,7 +2,7 @@
 // follows from `expires_at` and the clock of Postgres wherever it is read.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import { idsBefore, type Scope } from '#src/platform/ids.ts'
 import type { ApproverRole } from '../policy/document.ts'
 import type { ApprovalOrigin, ApprovalStatus, ApprovedRule } from './facts.ts'
@@ -183,13 +183,11 @@ export async function findSealedPayload(tx: Tx, id: string): Promise<Buffer | un
   return row?.sealed
 }
 
-export interface ApprovalFilter {
+export interface ApprovalFilter extends TimeRange {
   /** Any of them. */
   statuses?: readonly ApprovalStatus[] | undefined
   jti?: string | undefined
   agentSessionId?: string | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
   /** Pending ones that the person may decide and has not decided. `isHumanOnly`: a vote of a key does not count. */
   awaiting?: { userId: string; role: string; isHumanOnly: boolean } | undefined
 }
@@ -229,10 +227,7 @@ export async function countApprovals(tx: Tx, scope: Scope, filter: ApprovalFilte
   return row?.count ?? 0
 }
 
-function conditionsOf(
-  { environment }: Scope,
-  { statuses, jti, agentSessionId, createdGte, createdLt, awaiting }: ApprovalFilter,
-) {
+function conditionsOf({ environment }: Scope, { statuses, jti, agentSessionId, from, to, awaiting }: ApprovalFilter) {
   const values: unknown[] = []
   const conditions = [
     'true',
@@ -240,7 +235,7 @@ function conditionsOf(
     ...(jti === undefined ? [] : [`jti = $${values.push(jti)}`]),
     ...(agentSessionId === undefined ? [] : [`agent_session_id = $${values.push(agentSessionId)}`]),
     ...(awaiting === undefined ? [] : conditionsOfAwaiting(values, awaiting)),
-    ...conditionsOfRange(values, { type: 'apr', environment }, { from: createdGte, to: createdLt }),
+    ...conditionsOfRange(values, { type: 'apr', environment }, { from, to }),
   ]
   return { conditions, values }
 }

@@ -71,8 +71,7 @@ export function createDecisions({ db, pager, ledger, explainers }: DecisionsDeps
     /** Newest first. A page may have fewer than `limit` and still a next one. @throws {Failure} `invalid_request` at `?cursor`. */
     async list(scope: Scope, query: DecisionQuery): Promise<CountedPage<ShownDecision>> {
       const { kinds, reasons, subjects } = query
-      const { createdGte: from, createdLt: to } = createdBetween(query)
-      const filter = { kinds, reasons, subjects, from, to }
+      const filter = { kinds, reasons, subjects, ...createdBetween(query) }
       const binding = { route: 'GET /v1/decisions', scope, query: { ...query } }
       const below = pager.decode(query.cursor, binding)
       const wanted = { below, limit: query.limit + 1, maxBytes: PAGE_BYTES }

@@ -3,7 +3,7 @@
 
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { leafHash, rootOf } from '#src/platform/ledger/merkle.ts'
 import { consistencyRanges, frontierRanges, inclusionRanges } from '#src/platform/ledger/proofs.ts'
@@ -53,16 +53,17 @@ export function createProving({ db, pager }: ProvingDeps) {
     },
 
     /** The largest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async checkpoints(scope: Scope, query: { limit: number; cursor?: string | undefined }): Promise<Page<Checkpoint>> {
-      const binding = { route: 'GET /v1/decisions/checkpoints', scope, query: { ...query } }
-      const cursor = pager.decode(query.cursor, binding)
-      const range = {
-        order: 'newest',
-        limit: query.limit + 1,
-        ...(cursor !== undefined && { below: Number(cursor) }),
-      } as const
-      const rows = await db.tenant(scope, (tx) => findCheckpoints(tx, scope, range))
-      return pager.page(rows, query.limit, ({ size }) => String(size), binding)
+    async checkpoints(scope: Scope, query: PageQuery): Promise<CountedPage<Checkpoint>> {
+      const list = { route: 'GET /v1/decisions/checkpoints', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, { before, limit }) =>
+          findCheckpoints(tx, scope, {
+            order: 'newest',
+            limit,
+            ...(before !== undefined && { below: Number(before) }),
+          }),
+        keyOf: ({ size }) => String(size),
+      })
     },
   }
 

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { recordAudit } from '#src/account/audit/record.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { listQuery, pageQuery } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
 import { checkName } from '#src/platform/ids.ts'
 import { type Chain, MAX_PART } from './chain.ts'
@@ -73,21 +73,17 @@ interface DecisionParts {
 
 export function decisionRoutes({ db, decisions, proving, chain, exported }: DecisionParts): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         path: PATH,
         operationId: 'listDecisions',
         sdk: 'decisions.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Decisions, newest first',
-        query: z.object({ ...listQuery, ...filters }),
-        view: listOf(decisionView),
-        status: [200],
+        query: { ...listQuery, ...filters },
+        item: decisionView,
       },
-      async ({ caller, query }) => {
+      ({ caller, query }) => {
         const { kind: kinds, reason: reasons, limit, cursor, include, created_gte, created_lt, ...named } = query
         for (const id of Object.values(named)) checkName(id ?? '', caller.environment)
         const subjects = {
@@ -102,28 +98,22 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
           matchedRuleId: named.matched_rule_id,
         }
         const asked = { limit, cursor, include, created_gte, created_lt, kinds, reasons, subjects }
-        const { data, ...page } = await decisions.list(caller, asked)
-        return { ...page, data: data.map(toDecisionView) }
+        return decisions.list(caller, asked)
       },
+      toDecisionView,
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         path: `${PATH}/checkpoints`,
         operationId: 'listLedgerCheckpoints',
         sdk: 'decisions.checkpoints.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Signed states of the ledger, the largest first',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(checkpointView),
-        status: [200],
+        query: pageQuery,
+        item: checkpointView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await proving.checkpoints(caller, query)
-        return { ...page, data: data.map(toCheckpointView) }
-      },
+      ({ caller, query }) => proving.checkpoints(caller, query),
+      toCheckpointView,
     ),
     endpoint(
       {

@@ -40,10 +40,9 @@ export function bindingsOf(claims: IntentClaims, audience: string | null): Bindi
   return { ...tokenBindingsOf(claims, audience), policy_version: claims.policy_version }
 }
 
-/** Absent of tokens that were issued before there were tokens of single use. */
 interface KeptFacts {
   preflight: Preflight
-  single_use?: boolean
+  single_use: boolean
 }
 
 export function replayOf(
@@ -52,7 +51,7 @@ export function replayOf(
   now: Date,
 ): Authorization {
   const { jti, sealedToken, expiresAt } = row
-  const { preflight, single_use = false } = openFacts(sealer, jti, row.sealedFacts) as unknown as KeptFacts
+  const { preflight, single_use } = openFacts(sealer, jti, row.sealedFacts) as unknown as KeptFacts
   return {
     jti,
     expiresAt,

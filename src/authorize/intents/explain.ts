@@ -6,7 +6,7 @@ import { DEFAULT_DOCUMENT } from '#src/authorize/policy/document.ts'
 import type { PolicyAnswers, PolicyFacts, PolicyRuleResult } from '#src/authorize/policy/evaluate.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
-import { factsOfStored, policyFactsOf, type VerifyFacts } from './facts.ts'
+import { policyFactsOf, type VerifyFacts } from './facts.ts'
 import { answersFor, judgeSteps, runPipeline, STEPS, type StepInput, type VerifyOutcome } from './pipeline.ts'
 import { describeReason } from './reasons.ts'
 import type { RecordedFacts } from './record.ts'
@@ -19,7 +19,7 @@ const MAX_RULES = 1_000
 
 /** The steps in their order: passed, refused, or not reached. `agrees`: the answer is the recorded one. */
 function explain(recorded: Json, entry: DecisionEntry): Json {
-  const { stored, facts, document, outcome } = repeat(recorded)
+  const { facts, document, outcome } = repeat(recorded)
   const { valid, reason, results, shadow, needs: _, pending, opens: __, isOverBudget: ___, ...details } = outcome
   // Verify answers what an answer that is missing comes to.
   const isPending = pending === 'webhook' && entry.kind === 'authorize'
@@ -36,7 +36,7 @@ function explain(recorded: Json, entry: DecisionEntry): Json {
     steps: stepsOf(outcome, facts, document),
     rules: rules.slice(0, MAX_RULES) as unknown as Json,
     ...(rules.length > MAX_RULES && { rules_omitted: rules.length - MAX_RULES }),
-    facts: stored as unknown as Json,
+    facts: facts as unknown as Json,
   }
 }
 
@@ -47,10 +47,9 @@ export function resultsOf(recorded: Json): PolicyRuleResult[] {
 }
 
 function repeat(recorded: Json) {
-  const { facts: stored, policy } = recorded as unknown as RecordedFacts
-  const facts = factsOfStored(stored)
+  const { facts, policy } = recorded as unknown as RecordedFacts
   const document = policy?.document ?? DEFAULT_DOCUMENT
-  return { stored, facts, document, outcome: runPipeline(facts, compilePolicy(document)) }
+  return { facts, document, outcome: runPipeline(facts, compilePolicy(document)) }
 }
 
 /**
@@ -62,8 +61,7 @@ export function replayable(
   recorded: Json,
   draft: CompiledPolicy,
 ): { contexts: PolicyFacts[]; answers: PolicyAnswers; refusal: string | undefined } | undefined {
-  const { facts: stored, policy } = recorded as unknown as RecordedFacts
-  const facts = factsOfStored(stored)
+  const { facts, policy } = recorded as unknown as RecordedFacts
   const { token } = facts
   if (token === null || policy === null || facts.stop !== null) return undefined
   const reasonUnder = (document: StepInput['document']) => judgeSteps({ facts, token, document })?.reason

@@ -50,30 +50,6 @@ export type StateFacts = Pick<VerifyFacts, 'mandate' | 'schedule' | 'approvals'>
 
 export const NO_STATE: StateFacts = { mandate: null, schedule: null, approvals: [] }
 
-/**
- * As the ledger has them. The first entries were recorded before tokens had mandates, schedules and approvals, and before the kill
- * switch judged them; none of those tokens was of single use. Those with `is_same_caller` were recorded when a verification without a
- * key repeated another one without a key.
- */
-export type StoredFacts = Omit<VerifyFacts, keyof StateFacts | 'token' | 'request' | 'execution' | 'canary_trip'> &
-  Partial<StateFacts & Pick<VerifyFacts, 'canary_trip'>> & {
-    token: (Omit<TokenFacts, 'single_use'> & Partial<Pick<TokenFacts, 'single_use'>>) | null
-    request: Omit<RequestFacts, 'counterparty'> & Partial<Pick<RequestFacts, 'counterparty'>>
-    execution: VerifyFacts['execution'] | { at: string; is_same_caller: boolean }
-  }
-
-export function factsOfStored(stored: StoredFacts): VerifyFacts {
-  const token = stored.token && { single_use: false, ...stored.token }
-  const request = { counterparty: null, ...stored.request }
-  return { ...NO_STATE, canary_trip: null, ...stored, token, request, execution: executionOfStored(stored) }
-}
-
-// At that time a check by any caller was answered as a repeat.
-function executionOfStored({ execution, request }: StoredFacts): VerifyFacts['execution'] {
-  if (execution === null || 'is_retry' in execution) return execution
-  return { at: execution.at, is_retry: execution.is_same_caller || !request.execute }
-}
-
 export interface TokenFacts extends TokenBindings {
   jti: string
   expires_at: string

@@ -5,12 +5,12 @@ import { readActors } from '#src/account/users/actors.ts'
 import { intentStatusView, revokedScopeView } from '#src/authorize/revocations/routes.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { type ActorView, actorView } from '#src/platform/http/actor.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
 import {
   type CountedPage,
+  type CountedQuery,
   createdBetween,
-  type ListQuery,
-  listOf,
+  listPage,
   listQuery,
   type Pager,
 } from '#src/platform/http/page.ts'
@@ -56,58 +56,45 @@ interface IssuedDeps {
 
 export function createIssued({ db, pager }: IssuedDeps) {
   /** Newest first. @throws {Failure} `environment_mismatch`; `invalid_request` at `?cursor`. */
-  return async (
-    scope: Scope,
-    { limit, cursor, include, ...filter }: IntentFilter & Pick<ListQuery, 'limit' | 'cursor' | 'include'>,
-  ): Promise<CountedPage<IssuedIntent>> => {
-    if (filter.agentId !== undefined) checkId(filter.agentId, 'agt', scope.environment)
-    const binding = { route: 'GET /v1/intents', scope, query: { ...filter } }
-    const before = pager.decode(cursor, binding)
-    return db.tenant(scope, async (tx) => {
-      const [rows, total] = await Promise.all([
-        listIntents(tx, scope, filter, { before, limit: limit + 1 }),
-        include === undefined ? undefined : countIntents(tx, scope, filter),
-      ])
-      const { data, ...page } = pager.page(rows, limit, ({ jti }) => jti, binding)
-      const actors = await readActors(
-        tx,
-        data.map(({ actorId }) => actorId),
-      )
-      return {
-        ...page,
-        data: data.map((row) => ({ ...row, authorizedBy: actors(row.actorId) })),
-        ...(total !== undefined && { total_count: total }),
-      }
+  return async (scope: Scope, query: IntentFilter & CountedQuery): Promise<CountedPage<IssuedIntent>> => {
+    if (query.agentId !== undefined) checkId(query.agentId, 'agt', scope.environment)
+    const list = { route: 'GET /v1/intents', scope, query }
+    return listPage({ db, pager }, list, {
+      rows: (tx, page) => listIntents(tx, scope, query, page),
+      count: (tx) => countIntents(tx, scope, query),
+      keyOf: ({ jti }) => jti,
+      show: async (tx, rows) => {
+        const actors = await readActors(
+          tx,
+          rows.map(({ actorId }) => actorId),
+        )
+        return rows.map((row) => ({ ...row, authorizedBy: actors(row.actorId) }))
+      },
     })
   }
 }
 
 export function issuedRoute(issued: ReturnType<typeof createIssued>): Route {
-  return endpoint(
+  return listEndpoint(
     {
-      method: 'GET',
       path: '/v1/intents',
       operationId: 'listIntents',
       sdk: 'intent.list',
-      effect: 'read',
-      kind: 'list',
       summary: 'Issued tokens, newest first',
       scope: 'intent',
       permission: 'intents.read',
-      query: z.object({
+      query: {
         ...listQuery,
         status: several(intentStatusView).optional(),
         agent_id: z.string().min(1).max(64).optional(),
-      }),
-      view: listOf(issuedView),
-      status: [200],
+      },
+      item: issuedView,
     },
-    async ({ caller, query }) => {
+    ({ caller, query }) => {
       const { limit, cursor, include, status: statuses, agent_id: agentId } = query
-      const { createdGte: from, createdLt: to } = createdBetween(query)
-      const { data, ...page } = await issued(caller, { limit, cursor, include, statuses, agentId, from, to })
-      return { ...page, data: data.map(toView) }
+      return issued(caller, { limit, cursor, include, statuses, agentId, ...createdBetween(query) })
     },
+    toView,
   )
 }
 

@@ -10,11 +10,11 @@ import { type Actor, actorOf, type Principal } from '#src/platform/http/principa
 import { MAX_RULE_RESULTS, type NewDecision } from '#src/platform/ledger/entry.ts'
 import type { Preflight } from './authorization.ts'
 import { type Charges, inputsOfCharges } from './charging.ts'
-import type { StoredFacts, VerifyFacts } from './facts.ts'
+import type { VerifyFacts } from './facts.ts'
 import type { VerifyOutcome } from './pipeline.ts'
 
 export interface RecordedFacts {
-  facts: StoredFacts
+  facts: VerifyFacts
   policy: { version: number; digest: string; document: PolicyDocument } | null
 }
 

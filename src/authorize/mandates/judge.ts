@@ -59,8 +59,8 @@ export interface MandateLevel {
   period: { start: string; end: string | null } | null
   /** In this period; decimal text. */
   spent: string
-  /** Executions in this period. Entries of the ledger have none from before they were counted. */
-  count?: number
+  /** Executions in this period. */
+  count: number
   /** What the clocks of its zone show: an ISO 8601 weekday and `HH:MM`. */
   local: { weekday: number; time: string }
 }
@@ -158,7 +158,7 @@ export function remainingOf(
 
 /** How many executions the budgets of all levels leave; null where none counts them. */
 export function remainingCountOf({ levels }: { levels: readonly MandateLevel[] }): number | null {
-  const left = levels.flatMap(({ budget, count = 0 }) =>
+  const left = levels.flatMap(({ budget, count }) =>
     budget?.max_count === undefined ? [] : [Math.max(0, budget.max_count - count)],
   )
   return left.length === 0 ? null : Math.min(...left)
@@ -264,7 +264,7 @@ function judgeBudgets(levels: readonly MandateLevel[], { amount }: ActionAmounts
 }
 
 function judgeCounts(levels: readonly MandateLevel[]): MandateRefusal | undefined {
-  for (const { budget, count = 0, mandate_id } of levels) {
+  for (const { budget, count, mandate_id } of levels) {
     const most = budget?.max_count
     if (most === undefined || count < most) continue
     return {

@@ -10,7 +10,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { ActorsOf } from '#src/platform/http/actor.ts'
 import { checkVersion } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { CountedPage, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
@@ -208,16 +208,14 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     },
 
     /** Newest first. @throws {Failure} `environment_mismatch`; `invalid_request` at `?cursor`. */
-    async list(scope: Scope, { limit, cursor, include, ...filter }: MandateQuery): Promise<CountedPage<ShownMandate>> {
-      if (filter.agentId !== undefined) checkId(filter.agentId, 'agt', scope.environment)
-      if (filter.parentId !== undefined) checkId(filter.parentId, 'mnd', scope.environment)
-      const binding = { route: 'GET /v1/mandates', scope, query: { ...filter } }
-      const before = pager.decode(cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const rows = await listMandates(tx, scope, filter, { before, limit: limit + 1 })
-        const { data, ...page } = pager.page(rows, limit, ({ id }) => id, binding)
-        const total = include === undefined ? {} : { total_count: await countMandates(tx, scope, filter) }
-        return { ...page, ...total, data: await shownAll(tx, data) }
+    async list(scope: Scope, query: MandateQuery): Promise<CountedPage<ShownMandate>> {
+      if (query.agentId !== undefined) checkId(query.agentId, 'agt', scope.environment)
+      if (query.parentId !== undefined) checkId(query.parentId, 'mnd', scope.environment)
+      const list = { route: 'GET /v1/mandates', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => listMandates(tx, scope, query, page),
+        count: (tx) => countMandates(tx, scope, query),
+        show: shownAll,
       })
     },
 

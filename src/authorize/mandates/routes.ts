@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { reasonRequest } from '#src/agents/registry/routes.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listQuery } from '#src/platform/http/page.ts'
 import { idParams, several, timestamp } from '#src/platform/http/params.ts'
 import { parseIfMatch } from '#src/platform/http/request-headers.ts'
 import { replyVersioned } from '#src/platform/http/versions.ts'
@@ -23,31 +23,26 @@ export function mandateRoutes(mandates: Mandates): Route[] {
 
 function readRoutes(mandates: Mandates): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/mandates',
         operationId: 'listMandates',
         sdk: 'mandates.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Mandates, newest first',
-        query: z.object({
+        query: {
           ...listQuery,
           status: several(mandateStatusView).optional(),
           agent_id: z.string().max(64).optional().describe('The only agent that may act under it.'),
           parent_id: z.string().max(64).optional().describe('Its children, without theirs.'),
-        }),
-        view: listOf(mandateView),
-        status: [200],
+        },
+        item: mandateView,
       },
-      async ({ caller, query }) => {
+      ({ caller, query }) => {
         const { status, agent_id: agentId, parent_id: parentId, limit, cursor, include } = query
-        const filter = { status, agentId, parentId, ...createdBetween(query) }
-        const { data, ...page } = await mandates.list(caller, { ...filter, limit, cursor, include })
-        return { ...page, data: data.map(toMandateView) }
+        return mandates.list(caller, { status, agentId, parentId, ...createdBetween(query), limit, cursor, include })
       },
+      toMandateView,
     ),
     endpoint(
       {

@@ -4,7 +4,7 @@
 import type { ActionPointers } from '#src/authorize/action-amounts.ts'
 import { decimalOf } from '#src/platform/amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { oldRows } from '#src/platform/retention.ts'
 import type { BudgetPeriod, MandateBudget, MandateConstraints, MandateStatus } from './judge.ts'
@@ -166,13 +166,11 @@ export function budgetOf({
   return { limit: decimalOf(limit), currency, period, ...(maxCount !== null && { max_count: maxCount }) }
 }
 
-export interface MandateFilter {
+export interface MandateFilter extends TimeRange {
   /** Any of these. */
   status?: readonly MandateStatus[] | undefined
   agentId?: string | undefined
   parentId?: string | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
 }
 
 /** Newest first. */
@@ -295,13 +293,7 @@ function conditionsOf({ environment }: Scope, filter: MandateFilter): { where: s
   }
   add((p) => `m.agent_id = ${p}`, filter.agentId)
   add((p) => `m.parent_id = ${p}`, filter.parentId)
-  where.push(
-    ...conditionsOfRange(
-      values,
-      { type: 'mnd', environment, alias: 'm' },
-      { from: filter.createdGte, to: filter.createdLt },
-    ),
-  )
+  where.push(...conditionsOfRange(values, { type: 'mnd', environment, alias: 'm' }, filter))
   if (filter.status !== undefined) where.push(`(${filter.status.map(isInState).join(' OR ')})`)
   return { where, values }
 }

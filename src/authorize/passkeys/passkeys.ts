@@ -9,9 +9,15 @@ import { findTeamMember } from '#src/account/users/team-rows.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
+import {
+  type CountedPage,
+  createdBetween,
+  inBothEnvironments,
+  type ListQuery,
+  listPage,
+  type Pager,
+} from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
-import type { Scope } from '#src/platform/ids.ts'
 import type { RegistrationResponse } from './bodies.ts'
 import { verifyRegistration } from './ceremony.ts'
 import type { RelyingParty } from './config.ts'
@@ -128,17 +134,17 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
     },
 
     /** Of the caller, newest first. */
-    async list(caller: Acting, { limit, cursor, include, ...times }: ListQuery): Promise<CountedPage<PasskeyRow>> {
+    async list(caller: Acting, query: ListQuery): Promise<CountedPage<PasskeyRow>> {
       const { owner } = ownOf(caller)
-      // The list of a user is the same in both environments.
-      const scope: Scope = { accountId: caller.accountId, environment: 'sandbox' }
-      const binding = { route: 'GET /v1/passkeys', scope, query: { userId: owner.userId, ...times } }
-      const before = pager.decode(cursor, binding)
-      const filter = createdBetween(times)
-      return db.tenant(caller, async (tx) => {
-        const rows = await listPasskeys(tx, owner, filter, { before, limit: limit + 1 })
-        const page = pager.page(rows, limit, ({ id }) => id, binding)
-        return include === undefined ? page : { ...page, total_count: await countPasskeys(tx, owner, filter) }
+      const filter = createdBetween(query)
+      const list = {
+        ...inBothEnvironments(caller),
+        route: 'GET /v1/passkeys',
+        query: { ...query, userId: owner.userId },
+      }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => listPasskeys(tx, owner, filter, page),
+        count: (tx) => countPasskeys(tx, owner, filter),
       })
     },
 

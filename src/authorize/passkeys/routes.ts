@@ -3,9 +3,9 @@ import { boundedText, hashedObject } from '#src/authorize/policy/json-object.ts'
 import { hashDescription } from '#src/authorize/tokens/format.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { once } from '#src/platform/http/idempotency.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { accountIdParams, shownText, visibleText } from '#src/platform/http/params.ts'
 import { checkName, type Environment } from '#src/platform/ids.ts'
 import type { Assertions, Bound } from './assertions.ts'
@@ -74,24 +74,18 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
       async ({ caller, body, idempotencyKey }) => toPasskeyView(await passkeys.register(caller, body, idempotencyKey)),
       async ({ caller }, id) => toPasskeyView(await passkeys.get(caller, id)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         path: '/v1/passkeys',
         operationId: 'listPasskeys',
         sdk: 'passkeys.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'List your own passkeys, newest first',
-        query: z.object(listQuery),
-        view: listOf(passkeyView),
-        status: [200],
+        query: listQuery,
+        item: passkeyView,
       },
-      async ({ caller, query }) => {
-        const page = await passkeys.list(caller, query)
-        return { ...page, data: page.data.map(toPasskeyView) }
-      },
+      ({ caller, query }) => passkeys.list(caller, query),
+      toPasskeyView,
     ),
     endpoint(
       {

@@ -2,7 +2,7 @@
 // names the user.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { countOf } from '#src/platform/db/id-ranges.ts'
+import { countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import type { PasskeyAlgorithm } from './authenticator-data.ts'
 import type { Registered } from './ceremony.ts'
@@ -33,10 +33,7 @@ export async function findPasskeysOf(tx: Tx, { accountId, userId }: PasskeyOwner
   )
 }
 
-export interface PasskeyFilter {
-  createdGte: Date | undefined
-  createdLt: Date | undefined
-}
+export interface PasskeyFilter extends TimeRange {}
 
 const MATCHES = `p.user_id = $2 AND p.account_id = $1
   AND ($3::timestamptz IS NULL OR p.created_at >= $3) AND ($4::timestamptz IS NULL OR p.created_at < $4)`
@@ -45,25 +42,25 @@ const MATCHES = `p.user_id = $2 AND p.account_id = $1
 export async function listPasskeys(
   tx: Tx,
   { accountId, userId }: PasskeyOwner,
-  { createdGte, createdLt }: PasskeyFilter,
+  { from, to }: PasskeyFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<PasskeyRow[]> {
   return tx.query<PasskeyRow>(
     `SELECT ${PASSKEY} FROM passkeys p WHERE ${MATCHES} AND ($5::text IS NULL OR p.id < $5) ORDER BY p.id DESC LIMIT $6`,
-    [accountId, userId, createdGte ?? null, createdLt ?? null, before ?? null, limit],
+    [accountId, userId, from ?? null, to ?? null, before ?? null, limit],
   )
 }
 
 export async function countPasskeys(
   tx: Tx,
   { accountId, userId }: PasskeyOwner,
-  { createdGte, createdLt }: PasskeyFilter,
+  { from, to }: PasskeyFilter,
 ): Promise<number> {
   const [row] = await tx.query<{ count: number }>(countOf(`passkeys p WHERE ${MATCHES}`), [
     accountId,
     userId,
-    createdGte ?? null,
-    createdLt ?? null,
+    from ?? null,
+    to ?? null,
   ])
   return row?.count ?? 0
 }

@@ -58,7 +58,7 @@ export function checkRule(
   }
 }
 
-/** Fields that do not exist, of a rule that was stored before they were refused. Pointers are into the document. */
+/** Fields of a stored rule that this version does not have. Pointers are into the document. */
 export function* unknownFieldsOf(
   { when }: { when: PolicyCondition },
   ruleIndex: number,

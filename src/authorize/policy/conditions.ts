@@ -40,7 +40,7 @@ const STEPS_OF_CONDITION = 5
 
 /** Gives each field of a policy its place in `Run.values`. */
 export interface FieldSlots {
-  /** undefined: no such field, which a document may name that was stored before they were refused. */
+  /** undefined: no such field. A stored document may name one that this version does not have. */
   slotOf(path: string, timezone: string): number | undefined
   readonly fields: readonly PolicyField[]
 }

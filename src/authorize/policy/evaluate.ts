@@ -36,7 +36,7 @@ export interface CanaryAnswer {
   families: string[]
   set: string
   readings: Json
-  /** Which trace was read. Absent in a simulation's answers, and in older ones. */
+  /** Which trace was read. Absent in a simulation's answers. */
   trace_id?: string | null
   /** A client's own reading can refuse, and never satisfies a condition. */
   source: 'server' | 'client'
@@ -49,7 +49,7 @@ export interface NoWebhookAnswer {
 
 /** By rule. One that is absent was not asked, and refuses like one that is unavailable. */
 export interface PolicyAnswers {
-  /** The word alone: in a simulation, and in decisions that were recorded without the cause. */
+  /** The word alone: in a simulation. */
   webhooks: Record<string, WebhookAnswer | NoWebhookAnswer | 'unavailable'>
   canaries: Record<string, CanaryAnswer | 'unavailable'>
   approvals: Record<string, 'covered'>

@@ -168,7 +168,7 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/policy/analyze': {
     description:
       'A finding that says always or never is proven, whatever the facts; that there is none proves nothing. ' +
-      '`ineffective_when_missing` is about deny rules, `unknown_policy_field` about documents that were stored before. No ' +
+      '`ineffective_when_missing` is about deny rules, `unknown_policy_field` about stored documents. No ' +
       'webhook is called: `webhook_unreachable` is about its address, and `webhook_without_secret` means that the account has ' +
       'no secret to sign questions with, so that each of them goes unanswered and refuses.',
     examples: { 'The stored policy': {}, 'A document': { document } },

@@ -7,7 +7,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { ActorsOf } from '#src/platform/http/actor.ts'
 import { checkVersion, digestOf, lockDocument, type StoredDocument } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, numberOf, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
@@ -154,18 +154,18 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async versions(scope: Scope, query: { limit: number; cursor?: string | undefined }): Promise<Page<PolicySummary>> {
-      const binding = { route: LIST_ROUTE, scope, query: { ...query } }
-      const cursor = pager.decode(query.cursor, binding)
-      const before = cursor === undefined ? undefined : Number(cursor)
-      return db.tenant(scope, async (tx) => {
-        const rows = await listVersions(tx, { before, limit: query.limit + 1 })
-        const actors = await readActors(
-          tx,
-          rows.map(({ changedBy }) => changedBy),
-        )
-        const policies = rows.map((row) => toStored(row, actors))
-        return pager.page(policies, query.limit, ({ version }) => String(version), binding)
+    async versions(scope: Scope, query: PageQuery): Promise<CountedPage<PolicySummary>> {
+      const list = { route: LIST_ROUTE, scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, { before, limit }) => listVersions(tx, { before: numberOf(before), limit }),
+        keyOf: ({ version }) => String(version),
+        show: async (tx, rows) => {
+          const actors = await readActors(
+            tx,
+            rows.map(({ changedBy }) => changedBy),
+          )
+          return rows.map((row) => toStored(row, actors))
+        },
       })
     },
 
@@ -201,7 +201,7 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
   }
 }
 
-// Only documents that were stored before have them: the schema refuses others.
+// Only stored documents have them, when a version no longer has a field: the schema refuses others.
 function unknownFields({ rules }: PolicyDocument): FieldError[] {
   const found = rules.flatMap((rule, index) => [...unknownFieldsOf(rule, index)])
   return found.slice(0, MAX_ERRORS).map((field) => ({ ...field, code: 'unknown_policy_field' as const }))

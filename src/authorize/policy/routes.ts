@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseVersion, replyVersion, requireIfMatch, versionParams } from '#src/platform/http/documents.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { pageQuery } from '#src/platform/http/page.ts'
 import { jsonObject } from '#src/platform/http/params.ts'
 import { fieldErrorView } from '#src/platform/http/rejection.ts'
 import { parseIfMatch } from '#src/platform/http/request-headers.ts'
@@ -107,25 +107,19 @@ export function policyRoutes(policies: Policies): Route[] {
       // It creates nothing that a repeated request could show: it is answered anew.
       validate,
     ),
-    endpoint(
+    listEndpoint(
       {
         ...COMMON,
-        method: 'GET',
         permission: 'policy.read',
         path: `${PATH}/versions`,
         operationId: 'listPolicyVersions',
         sdk: 'policy.versions.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'All versions of the policy, newest first, and who made each',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(versionSummaryView),
-        status: [200],
+        query: pageQuery,
+        item: versionSummaryView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await policies.versions(caller, query)
-        return { ...page, data: data.map(toSummaryView) }
-      },
+      ({ caller, query }) => policies.versions(caller, query),
+      toSummaryView,
     ),
     endpoint(
       {

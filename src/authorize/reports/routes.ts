@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { timestamp } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { checkName } from '#src/platform/ids.ts'
@@ -95,24 +95,21 @@ const unexecutedView = z
 
 export function reportRoutes(reports: Reports): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
         ...common,
         path: `${PATH}/mandate-spend`,
         operationId: 'reportMandateSpend',
         sdk: 'analytics.mandateSpend.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'What was spent under mandates, by period of their budgets',
-        query: z.object({ ...page, ...range, mandate_id: z.string().min(1).max(64).optional() }),
-        view: listOf(spendView),
-        status: [200],
+        query: { ...page, ...range, mandate_id: z.string().min(1).max(64).optional() },
+        item: spendView,
       },
-      async ({ caller, query }) => {
+      ({ caller, query }) => {
         if (query.mandate_id !== undefined) checkName(query.mandate_id, caller.environment)
-        const { data, ...rest } = await reports.spend(caller, query)
-        return { ...rest, data: data.map(toSpendView) }
+        return reports.spend(caller, query)
       },
+      toSpendView,
     ),
     endpoint(
       {
@@ -131,23 +128,18 @@ export function reportRoutes(reports: Reports): Route[] {
         return toApprovalsView(await reports.approvals(caller, query))
       },
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
         path: `${PATH}/unexecuted`,
         operationId: 'reportUnexecuted',
         sdk: 'analytics.unexecuted.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Tokens that were issued and never executed, newest first',
-        query: z.object({ ...page, ...range }),
-        view: listOf(unexecutedView),
-        status: [200],
+        query: { ...page, ...range },
+        item: unexecutedView,
       },
-      async ({ caller, query }) => {
-        const { data, ...rest } = await reports.unexecuted(caller, query)
-        return { ...rest, data: data.map(toUnexecutedView) }
-      },
+      ({ caller, query }) => reports.unexecuted(caller, query),
+      toUnexecutedView,
     ),
   ]
 }

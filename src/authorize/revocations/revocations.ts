@@ -9,7 +9,7 @@ import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type ActorView, unlabelledActor } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { CountedPage, Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, listPage, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, checkName, newId, type Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
@@ -128,20 +128,13 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
     },
 
     /** Newest first. @throws {Failure} `environment_mismatch`; `invalid_request` at `?cursor`. */
-    async list(
-      scope: Scope,
-      { limit, cursor, include, ...filter }: RevocationQuery,
-    ): Promise<CountedPage<ShownRevocation>> {
-      if (filter.subjectId !== undefined) checkName(filter.subjectId, scope.environment)
-      const binding = { route: 'GET /v1/intent/revocations', scope, query: { ...filter } }
-      const before = pager.decode(cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const [rows, total] = await Promise.all([
-          listRevocations(tx, scope, filter, { before, limit: limit + 1 }),
-          include === undefined ? undefined : countRevocations(tx, scope, filter),
-        ])
-        const { data, ...page } = pager.page(rows, limit, ({ id }) => id, binding)
-        return { ...page, data: await showAll(tx, data), ...(total !== undefined && { total_count: total }) }
+    async list(scope: Scope, query: RevocationQuery): Promise<CountedPage<ShownRevocation>> {
+      if (query.subjectId !== undefined) checkName(query.subjectId, scope.environment)
+      const list = { route: 'GET /v1/intent/revocations', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => listRevocations(tx, scope, query, page),
+        count: (tx) => countRevocations(tx, scope, query),
+        show: showAll,
       })
     },
 

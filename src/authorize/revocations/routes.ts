@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { actorView } from '#src/platform/http/actor.ts'
-import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
+import { type Caller, endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listQuery } from '#src/platform/http/page.ts'
 import { idParam, idParams, several, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { checkName } from '#src/platform/ids.ts'
@@ -102,29 +102,25 @@ function listRoutes(revocations: Revocations): Route[] {
         toView(await revocations.revoke(caller, toRevocation(body, caller), idempotencyKey)),
       async ({ caller }, id) => toView(await revocations.get(caller, id)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reads,
         path: '/v1/intent/revocations',
         operationId: 'listRevocations',
         sdk: 'intent.revocations.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Revocations, newest first',
-        query: z.object({
+        query: {
           ...listQuery,
           scope: several(scope).optional(),
           subject_id: name.optional().describe('A jti, agent session or device.'),
-        }),
-        view: listOf(revocationView),
-        status: [200],
+        },
+        item: revocationView,
       },
-      async ({ caller, query }) => {
+      ({ caller, query }) => {
         const { limit, cursor, include, scope: scopes, subject_id: subjectId } = query
-        const filter = { scopes, subjectId, ...createdBetween(query) }
-        const { data, ...page } = await revocations.list(caller, { limit, cursor, include, ...filter })
-        return { ...page, data: data.map(toView) }
+        return revocations.list(caller, { limit, cursor, include, scopes, subjectId, ...createdBetween(query) })
       },
+      toView,
     ),
     endpoint(
       {

@@ -2,7 +2,7 @@
 // (src/authorize/tokens/revoked-rows.ts), so that a verify finds it with the token.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 
@@ -72,12 +72,10 @@ export async function findLongest(
   return row
 }
 
-export interface RevocationFilter {
+export interface RevocationFilter extends TimeRange {
   /** Any of them. */
   scopes?: readonly RevokedScope[] | undefined
   subjectId?: string | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
 }
 
 /** Newest first. */
@@ -101,13 +99,13 @@ export async function countRevocations(tx: Tx, scope: Scope, filter: RevocationF
   return row?.count ?? 0
 }
 
-function conditionsOf({ environment }: Scope, { scopes, subjectId, createdGte, createdLt }: RevocationFilter) {
+function conditionsOf({ environment }: Scope, { scopes, subjectId, from, to }: RevocationFilter) {
   const values: unknown[] = []
   const conditions = [
     'true',
     ...(scopes === undefined ? [] : [conditionOfAny(values, 'scope', scopes)]),
     ...(subjectId === undefined ? [] : [`subject_id = $${values.push(subjectId)}`]),
-    ...conditionsOfRange(values, { type: 'rev', environment }, { from: createdGte, to: createdLt }),
+    ...conditionsOfRange(values, { type: 'rev', environment }, { from, to }),
   ]
   return { conditions, values }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listQuery } from '#src/platform/http/page.ts'
 import { idParams, several, timestamp } from '#src/platform/http/params.ts'
 import { type Cycles, MAX_PERIOD_DAYS } from './cycles.ts'
 import type { Schedules } from './schedules.ts'
@@ -27,30 +27,25 @@ export function scheduleRoutes(schedules: Schedules, cycles: Cycles): Route[] {
 
 function readRoutes(schedules: Schedules): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/schedules',
         operationId: 'listSchedules',
         sdk: 'schedules.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Standing schedules, newest first',
-        query: z.object({
+        query: {
           ...listQuery,
           status: several(scheduleStatusView).optional(),
           counterparty: z.string().max(200).optional().describe('Compared exactly.'),
-        }),
-        view: listOf(scheduleView),
-        status: [200],
+        },
+        item: scheduleView,
       },
-      async ({ caller, query }) => {
+      ({ caller, query }) => {
         const { status, counterparty } = query
-        const filter = { status, counterparty, ...createdBetween(query) }
-        const { data, ...page } = await schedules.list(caller, filter, query)
-        return { ...page, data: data.map(toScheduleView) }
+        return schedules.list(caller, { status, counterparty, ...createdBetween(query) }, query)
       },
+      toScheduleView,
     ),
     endpoint(
       {
@@ -88,17 +83,14 @@ function readRoutes(schedules: Schedules): Route[] {
 }
 
 function cyclesRoute(cycles: Cycles): Route {
-  return endpoint(
+  return listEndpoint(
     {
       ...reading,
-      method: 'GET',
       path: '/v1/schedules/cycles',
       operationId: 'listScheduleCycles',
       sdk: 'schedules.cycles.list',
-      effect: 'read',
-      kind: 'list',
       summary: 'The cycles of all schedules that begin in a period',
-      query: z.object({
+      query: {
         limit: listQuery.limit,
         cursor: listQuery.cursor,
         from: timestamp
@@ -107,14 +99,11 @@ function cyclesRoute(cycles: Cycles): Route {
             `At or after; a week before today (UTC) when absent, at most ${MAX_PERIOD_DAYS} days before \`to\`.`,
           ),
         to: timestamp.optional().describe('Before; two weeks after `from` when absent.'),
-      }),
-      view: listOf(dueCycleView),
-      status: [200],
+      },
+      item: dueCycleView,
     },
-    async ({ caller, query }) => {
-      const { data, ...rest } = await cycles.list(caller, query)
-      return { ...rest, data: data.map(toDueCycleView) }
-    },
+    ({ caller, query }) => cycles.list(caller, query),
+    toDueCycleView,
   )
 }
 

@@ -3,7 +3,7 @@
 
 import { decimalOf } from '#src/platform/amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AmountType, ScheduleStatus } from './judge.ts'
 
@@ -161,12 +161,10 @@ export async function updateStatus(
   ])
 }
 
-export interface ScheduleFilter {
+export interface ScheduleFilter extends TimeRange {
   /** Any of these. */
   status?: readonly ScheduleStatus[] | undefined
   counterparty?: string | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
 }
 
 // As `statusOf`: which schedules have used all their cycles.
@@ -226,12 +224,12 @@ export async function countSchedules(tx: Tx, scope: Scope, filter: ScheduleFilte
   return row?.count ?? 0
 }
 
-function conditionsOf({ environment }: Scope, { status, counterparty, createdGte, createdLt }: ScheduleFilter) {
+function conditionsOf({ environment }: Scope, { status, counterparty, from, to }: ScheduleFilter) {
   const values: unknown[] = []
   const where = [
     'true',
     ...(counterparty === undefined ? [] : [`s.counterparty = $${values.push(counterparty)}`]),
-    ...conditionsOfRange(values, { type: 'sch', environment, alias: 's' }, { from: createdGte, to: createdLt }),
+    ...conditionsOfRange(values, { type: 'sch', environment, alias: 's' }, { from, to }),
   ]
   if (status !== undefined) where.push(`(${status.map((one) => IS_IN[one]).join(' OR ')})`)
   return { where, values }

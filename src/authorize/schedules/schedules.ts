@@ -10,7 +10,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { ActorsOf } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { CountedPage, ListQuery } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
@@ -175,18 +175,12 @@ export function createSchedules({ db, ledger, pager, now }: Pick<Platform, 'db' 
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(
-      scope: Scope,
-      filter: ScheduleFilter,
-      { limit, cursor, include }: Pick<ListQuery, 'limit' | 'cursor' | 'include'>,
-    ): Promise<CountedPage<ShownSchedule>> {
-      const binding = { route: 'GET /v1/schedules', scope, query: { ...filter } }
-      const before = pager.decode(cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const rows = await listSchedules(tx, scope, filter, { before, limit: limit + 1 })
-        const { data, ...page } = pager.page(rows, limit, ({ id }) => id, binding)
-        const total = include === undefined ? {} : { total_count: await countSchedules(tx, scope, filter) }
-        return { ...page, ...total, data: await shownAll(tx, data) }
+    async list(scope: Scope, filter: ScheduleFilter, query: CountedQuery): Promise<CountedPage<ShownSchedule>> {
+      const list = { route: 'GET /v1/schedules', scope, query: { ...query, ...filter } }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => listSchedules(tx, scope, filter, page),
+        count: (tx) => countSchedules(tx, scope, filter),
+        show: shownAll,
       })
     },
 

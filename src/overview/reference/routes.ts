@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf } from '#src/platform/http/page.ts'
+import { listOf, wholeList } from '#src/platform/http/page.ts'
 import { type ChangelogVersion, readChangelog } from './changelog.ts'
 import { listReasonCodes, REASON_PLACES, type ReasonCodeEntry } from './reasons.ts'
 
@@ -57,7 +57,7 @@ export function referenceRoutes({ baseUrl }: { baseUrl: string }): Route[] {
       },
       async () => {
         reasons ??= listReasonCodes()
-        return reply(200, whole(reasons), PUBLIC_DATA)
+        return reply(200, wholeList(reasons), PUBLIC_DATA)
       },
     ),
     publicEndpoint(
@@ -73,12 +73,8 @@ export function referenceRoutes({ baseUrl }: { baseUrl: string }): Route[] {
       },
       async () => {
         versions ??= readChangelog(baseUrl)
-        return reply(200, whole(versions), PUBLIC_DATA)
+        return reply(200, wholeList(versions), PUBLIC_DATA)
       },
     ),
   ]
-}
-
-function whole<Item>(data: Item[]) {
-  return { object: 'list' as const, data, has_more: false, next_cursor: null }
 }

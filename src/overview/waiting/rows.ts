@@ -47,7 +47,7 @@ export async function countCases(tx: Tx, userId: string | null) {
 // A job names what it works on, and that names its batch. A queue's lane is the account.
 const runningBatches = (queue: 'attest' | 'screen', table: 'attestations' | 'screenings', id: string) => `
   WITH open AS MATERIALIZED (
-    (SELECT payload FROM jobs WHERE queue = '${queue}' AND lane = $1 AND state IN ('dispatched', 'running') LIMIT ${COUNT_CAP})
+    (SELECT payload FROM jobs WHERE queue = '${queue}' AND lane = $1 AND state = 'dispatched' LIMIT ${COUNT_CAP})
     UNION ALL
     (SELECT payload FROM jobs WHERE queue = '${queue}' AND lane = $1 AND state = 'queued' LIMIT ${COUNT_CAP})
   )

@@ -16,6 +16,10 @@ interface MigrateOptions {
   migrateEngine?: (client: pg.Client, login: string) => Promise<void>
   /** Called when a migration waits for a table that something else uses: what an operator may want to know. */
   onWait?: (sentence: string) => void
+  /** How an operator gets an empty database, for the refusal of one with an unknown history. */
+  remedy?: string | undefined
+  /** The folder of the migrations, for tests that add one. */
+  directory?: string
 }
 
 export interface Migrated {
@@ -40,13 +44,16 @@ const BLOCKED: readonly unknown[] = ['55P03', '40P01']
  * Migrates the database to the newest version, each migration in its own transaction. Safe to run from several processes
  * at once: the others wait. A database that has all of this code's migrations, and later ones, stays as it is.
  * A table that is in use is waited for without a limit.
- * @throws {Error} for a database with later migrations that lacks one of these.
+ * @throws {Error} for a database with later migrations that lacks one of these, and for one with earlier migrations that
+ * this code does not have.
  */
 export async function migrate({
   ownerUrl,
   loginUrl,
   migrateEngine,
   onWait = () => {},
+  remedy = 'name an empty database',
+  directory = MIGRATIONS,
 }: MigrateOptions): Promise<Migrated> {
   // Only here: no other process needs its three hundred modules, a seventh of what every process would load.
   const { default: knexFactory } = await import('knex')
@@ -72,8 +79,8 @@ export async function migrate({
   try {
     await guard.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
     const before = await findApplied(guard)
-    const newer = findNewer(before)
-    const applied = newer.length > 0 ? [] : await applyAll(knex, { isNew: before.size === 0, onWait })
+    const newer = findNewer(before, namesIn(directory), remedy)
+    const applied = newer.length > 0 ? [] : await applyAll(knex, { directory, isNew: before.size === 0, onWait })
     await guard.query(`GRANT SELECT ON migrations TO ${SYSTEM_ROLE}`)
     const login = await grantLogin(guard, loginUrl)
     // A later version has prepared its own engine.
@@ -87,12 +94,12 @@ export async function migrate({
 
 async function applyAll(
   knex: Knex,
-  { isNew, onWait }: { isNew: boolean; onWait: (sentence: string) => void },
+  { directory, isNew, onWait }: { directory: string; isNew: boolean; onWait: (sentence: string) => void },
 ): Promise<string[]> {
-  const config = { directory: MIGRATIONS, loadExtensions: ['.ts'], tableName: 'migrations' }
+  const config = { directory, loadExtensions: ['.ts'], tableName: 'migrations' }
   // knex keeps its own lock row, which a killed migration leaves set. Only our lock counts.
   await knex.migrate.forceFreeMigrationsLock(config)
-  // Nobody uses a new database yet, and one step takes a third of the time of seventy.
+  // A new database has no other users, and all at once is faster than one by one.
   const step = () => (isNew ? knex.migrate.latest(config) : knex.migrate.up(config)) as Promise<[number, string[]]>
   const applied: string[] = []
   for (let isBlocked = false; ; ) {
@@ -118,18 +125,25 @@ async function findApplied(client: pg.Client): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-const ownMigrations = () => readdirSync(MIGRATIONS).filter((file) => file.endsWith('.ts'))
+const namesIn = (directory: string) => readdirSync(directory).filter((file) => file.endsWith('.ts'))
 
-function findNewer(applied: ReadonlySet<string>): string[] {
-  const own = new Set(ownMigrations())
-  const newer = [...applied].filter((name) => !own.has(name)).toSorted()
-  const missing = [...own].filter((name) => !applied.has(name))
-  if (newer.length > 0 && missing.length > 0) {
+function findNewer(applied: ReadonlySet<string>, own: readonly string[], remedy: string): string[] {
+  const unknown = [...applied].filter((name) => !own.includes(name)).toSorted()
+  const missing = own.filter((name) => !applied.has(name))
+  const last = own.toSorted().at(-1) ?? ''
+  const [earlier] = unknown
+  if (earlier !== undefined && earlier < last) {
+    const others = unknown.length === 1 ? '' : ` and ${unknown.length - 1} more`
     throw new Error(
-      `The database is newer than this code (it has ${newer.join(', ')}) and lacks ${missing.join(', ')}: bring the code up to date.`,
+      `The database has migrations that this code does not have (${earlier}${others}), so other code made it: run that code, or ${remedy}.`,
     )
   }
-  return newer
+  if (unknown.length > 0 && missing.length > 0) {
+    throw new Error(
+      `The database is newer than this code (it has ${unknown.join(', ')}) and lacks ${missing.join(', ')}: bring the code up to date.`,
+    )
+  }
+  return unknown
 }
 
 async function grantLogin(client: pg.Client, loginUrl: string): Promise<string> {
@@ -161,7 +175,7 @@ export async function requireMigrated(db: Pick<Database, 'system'>): Promise<voi
       return []
     })
   const applied = new Set(rows.map((row) => row.name))
-  const missing = ownMigrations().filter((file) => !applied.has(file))
+  const missing = namesIn(MIGRATIONS).filter((file) => !applied.has(file))
   if (missing.length > 0) throw new Error(`The database lacks ${missing.join(', ')}: run \`npm run migrate\` first.`)
 }
 

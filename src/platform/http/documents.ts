@@ -27,7 +27,7 @@ export const versionMembers = {
   version: z.number().int().describe('0: the defaults, before anything was set.'),
   digest: z.string().describe('SHA-256 of the canonical JSON (RFC 8785) of the document, hex.'),
   changed_at: timestampView.nullable().describe('null: the defaults.'),
-  changed_by: actorView.nullable().describe('null: the defaults, or set when this was not recorded.'),
+  changed_by: actorView.nullable().describe('null: the defaults.'),
 }
 
 /** The members of an envelope. @param document The schema of requests. */

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { KeyScope, Plan, Product } from '#src/catalogue/access.ts'
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { MeteredOperation } from '#src/catalogue/metered.ts'
@@ -15,7 +15,7 @@ import type { InlineBytes } from '#src/platform/owned-bytes.ts'
 import type { Visit } from './caller.ts'
 import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { MinimumRate } from './minimum-rate.ts'
-import { listItemOf } from './page.ts'
+import { type CountedPage, listItemOf, listOf } from './page.ts'
 import type { Acting, Origin } from './principal.ts'
 import { runRoute } from './run.ts'
 import type { Recheck } from './watch-access.ts'
@@ -255,6 +255,59 @@ export function endpoint<
 ): Route {
   return buildRoute(spec, handler, replay)
 }
+
+type ListSpec<Path extends string, P, Q extends z.ZodRawShape, V> = Omit<
+  EndpointSpec<Path, P, undefined, undefined, V>,
+  'method' | 'effect' | 'kind' | 'query' | 'view' | 'status'
+> & {
+  /** What the list takes: `pageQuery` or `listQuery`, and its filters. */
+  query: Q
+  /** The view of one item. */
+  item: V
+}
+
+/**
+ * A route that answers a page of a list.
+ * @param toView Shows one row, where `read` answers rows.
+ */
+export function listEndpoint<
+  const Path extends string,
+  V extends z.ZodType,
+  Q extends z.ZodRawShape,
+  Row,
+  P extends ObjectSchema = undefined,
+>(
+  spec: ListSpec<Path, P, Q, V>,
+  read: (request: ListRouteRequest<Path, P, Q>) => Promise<CountedPage<Row>>,
+  toView: (row: Row, request: ListRouteRequest<Path, P, Q>) => z.input<NoInfer<V>>,
+): Route
+export function listEndpoint<
+  const Path extends string,
+  V extends z.ZodType,
+  Q extends z.ZodRawShape,
+  P extends ObjectSchema = undefined,
+>(
+  spec: ListSpec<Path, P, Q, V>,
+  read: (request: ListRouteRequest<Path, P, Q>) => Promise<CountedPage<z.input<NoInfer<V>>>>,
+): Route
+export function listEndpoint(
+  { item, query, ...spec }: { item: z.ZodType; query: z.ZodRawShape; sdk: SdkMethod },
+  read: (request: never) => Promise<CountedPage<unknown>>,
+  toView?: (row: never, request: never) => unknown,
+): Route {
+  const list = { method: 'GET', effect: 'read', kind: 'list', status: [200] } as const
+  const built = { ...spec, ...list, query: z.object(query), view: listOf(item) }
+  return buildRoute(built, async (request: never) => {
+    const { data, ...page } = await read(request)
+    return { ...page, data: toView === undefined ? data : data.map((row) => toView(row as never, request)) }
+  })
+}
+
+type ListRouteRequest<Path extends string, P, Q extends z.ZodRawShape> = Request<
+  ParamsOf<Path, P>,
+  z.output<z.ZodObject<Q>>,
+  undefined
+>
 
 /** A route without a key or session; `public` says why. */
 export function publicEndpoint<

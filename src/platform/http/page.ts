@@ -5,12 +5,13 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:cryp
 import { z } from 'zod'
 import { invalidField } from '#src/failure.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
-import { MAX_TOTAL } from '#src/platform/db/id-ranges.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { MAX_TOTAL, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { boundTime } from './params.ts'
 
-/** Spread into a list's query: `z.object({ ...listQuery, reference: z.string().optional() })`. */
-export const listQuery = {
+/** The query of a list without filters. */
+export const pageQuery = {
   limit: z
     .string()
     .regex(/^(?:[1-9][0-9]?|100)$/, 'must be a whole number from 1 to 100')
@@ -25,6 +26,11 @@ export const listQuery = {
       pattern: undefined,
     }),
   cursor: z.string().max(1024).optional().meta({ description: 'next_cursor of the page before.' }),
+}
+
+/** Spread into a list's query: `{ ...listQuery, reference: z.string().optional() }`. */
+export const listQuery = {
+  ...pageQuery,
   created_gte: boundTime.optional().meta({ description: 'Created at or after.' }),
   created_lt: boundTime.optional().meta({ description: 'Created before.' }),
   include: z.enum(['total_count']).optional(),
@@ -51,16 +57,15 @@ export type CountedPage<Row> = Page<Row> & { total_count?: number }
 
 /** `listQuery`, parsed. */
 export type ListQuery = z.output<z.ZodObject<typeof listQuery>>
+/** `pageQuery`, parsed. */
+export type PageQuery = Pick<ListQuery, 'limit' | 'cursor'>
+/** The part of `listQuery` that is no filter. */
+export type CountedQuery = Pick<ListQuery, 'limit' | 'cursor' | 'include'>
 
 /** The times of a list's filter. */
-export function createdBetween({
-  created_gte: from,
-  created_lt: until,
-}: Pick<ListQuery, 'created_gte' | 'created_lt'>) {
-  return {
-    createdGte: from === undefined ? undefined : new Date(from),
-    createdLt: until === undefined ? undefined : new Date(until),
-  }
+export function createdBetween(query: Pick<ListQuery, 'created_gte' | 'created_lt'>): TimeRange {
+  const { created_gte: from, created_lt: to } = query
+  return { from: from === undefined ? undefined : new Date(from), to: to === undefined ? undefined : new Date(to) }
 }
 
 /** What a cursor is valid for. `query` is the parsed query; cursor, limit and include don't count. */
@@ -68,7 +73,7 @@ export interface Binding {
   /** Unique per list, such as `GET /v1/claims`. */
   route: string
   scope: Scope
-  query?: Record<string, unknown>
+  query?: object
 }
 
 export interface Pager {
@@ -81,6 +86,77 @@ export interface Pager {
   page<Row>(rows: Row[], limit: number, idOf: (row: Row) => string, binding: Binding): Page<Row>
   /** For a list that knows otherwise that more follows. `decode` returns this id. */
   cursorAfter(id: string, binding: Binding): string
+}
+
+/** The rows of a list, as `listPage` reads them. */
+export interface ListSource<Row, Shown> {
+  /** Up to `limit` rows after the one that has the key `before`. */
+  rows(tx: Tx, page: { before: string | undefined; limit: number }): Promise<Row[]>
+  /** All that match, for `include=total_count`. */
+  count?(tx: Tx): Promise<number>
+  /** The rows of the page with what else callers see, such as names of actors. */
+  show?(tx: Tx, rows: Row[]): Promise<Shown[]>
+  /** What a cursor says of the last row of a page. Its id, unless the list has another order. */
+  keyOf?(row: Row): string
+}
+
+type Parts = { db: Pick<Database, 'tenant'>; pager: Pager }
+
+/** The request of a list: its query, and what its cursors are valid for. */
+export interface ListRequest extends Binding {
+  query: CountedQuery
+  /** Reads the list, where its cursors are valid in another scope, such as both environments. */
+  reader?: Scope
+}
+
+/**
+ * One page of a list, read in one transaction.
+ * @throws {Failure} `invalid_request` at `?cursor`.
+ */
+export async function listPage<Row, Shown = Row>(
+  parts: Parts,
+  list: ListRequest,
+  source: ListSource<Row, Shown> & { keyOf(row: NoInfer<Row>): string },
+): Promise<CountedPage<Shown>>
+export async function listPage<Row extends { id: string }, Shown = Row>(
+  parts: Parts,
+  list: ListRequest,
+  source: ListSource<Row, Shown>,
+): Promise<CountedPage<Shown>>
+export async function listPage<Row extends { id: string }>(
+  { db, pager }: Parts,
+  { reader, ...binding }: ListRequest,
+  { rows: read, count, show, keyOf = ({ id }) => id }: ListSource<Row, Row>,
+): Promise<CountedPage<Row>> {
+  const { limit, cursor, include } = binding.query
+  const before = pager.decode(cursor, binding)
+  return db.tenant(reader ?? binding.scope, async (tx) => {
+    const [rows, total] = await Promise.all([
+      read(tx, { before, limit: limit + 1 }),
+      include === undefined ? undefined : count?.(tx),
+    ])
+    const { data, ...page } = pager.page(rows, limit, keyOf, binding)
+    return {
+      ...page,
+      data: show === undefined ? data : await show(tx, data),
+      ...(total !== undefined && { total_count: total }),
+    }
+  })
+}
+
+/** For a list that is the same in both environments, and so are its cursors. */
+export function inBothEnvironments(reader: Scope): Pick<ListRequest, 'scope' | 'reader'> {
+  return { scope: { accountId: reader.accountId, environment: 'sandbox' }, reader }
+}
+
+/** The key of a list in the order of a number. */
+export function numberOf(key: string | undefined): number | undefined {
+  return key === undefined ? undefined : Number(key)
+}
+
+/** A list that is answered whole. */
+export function wholeList<Item>(data: Item[]): Page<Item> {
+  return { object: 'list', data, has_more: false, next_cursor: null }
 }
 
 /** The view of a list: `ClaimList` where the items are `Claim`. */
@@ -166,7 +242,7 @@ function deriveKey(key: Uint8Array): KeyObject {
 }
 
 function textOf({ route, scope, query = {} }: Binding): string {
-  const { cursor: _cursor, limit: _limit, include: _include, ...filters } = query
+  const { cursor: _cursor, limit: _limit, include: _include, ...filters } = query as Partial<ListQuery>
   const given = Object.entries(filters).filter(([, value]) => value !== undefined)
   given.sort(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify([route, scope.accountId, scope.environment, given])

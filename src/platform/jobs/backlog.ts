@@ -43,15 +43,15 @@ const LEASE = `interval '${LEASE_MS / 1_000} seconds'`
 export const RENEW_EVERY_MS = 4_000
 /**
  * A job runs when it is dispatched and has a lease. The claim leaves `state` alone: it is a condition of four indexes, and
- * a change of it writes into each of them. Workers of an earlier release set the state `running`.
+ * a change of it writes into each of them.
  */
-export const RUNNING = `jobs.state IN ('dispatched', 'running') AND jobs.lease_until IS NOT NULL`
+export const RUNNING = `jobs.state = 'dispatched' AND jobs.lease_until IS NOT NULL`
 /** The state that people read: a dispatched job with a lease is `running`. */
 export const SHOWN_STATE = `CASE WHEN ${RUNNING} THEN 'running' ELSE jobs.state END`
 // Written in a form that no partial index matches. From its estimates alone the planner would read every job in flight
 // each time, and not the few rows named by id.
-const IS_RUNNING = `CASE jobs.state WHEN 'dispatched' THEN lease_until IS NOT NULL WHEN 'running' THEN true ELSE false END`
-const IS_IN_FLIGHT = `CASE jobs.state WHEN 'dispatched' THEN true WHEN 'running' THEN true ELSE false END`
+const IS_RUNNING = `CASE jobs.state WHEN 'dispatched' THEN lease_until IS NOT NULL ELSE false END`
+const IS_IN_FLIGHT = `CASE jobs.state WHEN 'dispatched' THEN true ELSE false END`
 const HAS_NOT_STARTED = `(state = 'queued' OR (state = 'dispatched' AND lease_until IS NULL))`
 /**
  * The due time of a job that ran in a worker that is gone: before its account's others. The lines of a batch are due when its
@@ -111,7 +111,7 @@ export async function enqueue<Q extends QueueName>(
 export async function claimAll(
   db: Database,
   queue: QueueName,
-  tickets: readonly Ticket[],
+  tickets: readonly Pick<Ticket, 'id' | 'dispatches'>[],
 ): Promise<(Lease | undefined)[]> {
   const sorted = inLockOrder(tickets)
   const rows = await db.writeSystem<ClaimRow>(`claim ${queue}`, () => ({
@@ -274,7 +274,10 @@ export async function requeue(tx: Tx, tickets: readonly Pick<Ticket, 'id' | 'dis
  */
 export async function handBack(
   db: Database,
-  { unclaimed, running }: { unclaimed: readonly Ticket[]; running: readonly Pick<Lease, 'id' | 'fence'>[] },
+  {
+    unclaimed,
+    running,
+  }: { unclaimed: readonly Pick<Ticket, 'id' | 'dispatches'>[]; running: readonly Pick<Lease, 'id' | 'fence'>[] },
 ): Promise<void> {
   if (unclaimed.length + running.length === 0) return
   const sorted = inLockOrder(running)

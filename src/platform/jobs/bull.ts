@@ -19,8 +19,8 @@ import { createRedisChannel, type IdChannel, NO_ID_CHANNEL } from './id-channel.
 export interface Ticket {
   id: string
   dispatches: number
-  /** Whose job it is: a worker shares its slots among accounts. Absent in tickets of an earlier release. */
-  account?: string
+  /** The account of the job: a worker shares its slots among accounts. */
+  account: string
   /** In its worker it starts before other jobs of its account. */
   goesFirst?: true
   /** Traceparent of the span that dispatched the job; absent unless it is traced. */
@@ -38,7 +38,7 @@ export interface Producer {
   /** Stores what it can. Returns the ids of the tickets that the engine stored, and why it did not store the others. */
   add(batches: readonly JobBatch[]): Promise<{ stored: Set<string>; error?: unknown }>
   /** Which of these tickets the engine still has to deliver or is delivering. */
-  held(tickets: readonly Ticket[]): Promise<Set<string>>
+  held(tickets: readonly Pick<Ticket, 'id' | 'dispatches'>[]): Promise<Set<string>>
   /**
    * Batches that a worker could take now; 0 for a queue that is paused in the engine. Throws when the engine does not
    * answer.
@@ -298,7 +298,7 @@ function producerOf(bull: BullQueue, queue: QueueName): Producer {
     async held(tickets) {
       // Everything that the engine holds: never more than the dispatchers' window, whatever waits in Postgres.
       const batches = await bull.getJobs(['waiting', 'prioritized', 'active'])
-      const nameOf = ({ id, dispatches }: Ticket) => `${id} ${dispatches}`
+      const nameOf = ({ id, dispatches }: Pick<Ticket, 'id' | 'dispatches'>) => `${id} ${dispatches}`
       const held = new Set(batches.flatMap((batch) => (batch?.data as Data | undefined)?.tickets.map(nameOf) ?? []))
       return new Set(tickets.filter((ticket) => held.has(nameOf(ticket))).map(({ id }) => id))
     },

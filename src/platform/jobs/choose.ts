@@ -127,14 +127,14 @@ export function chooseOne(queue: QueueName, id: string): Statement {
     text: `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now(), lease_until = NULL
      WHERE id = $1 AND queue = $2 AND state = 'queued' AND run_at <= now()
        AND NOT EXISTS (SELECT FROM queues q WHERE q.queue = $2 AND q.paused_at IS NOT NULL)
-       AND (SELECT count(*) FROM jobs j WHERE j.queue = $2 AND j.state IN ('dispatched', 'running'))
+       AND (SELECT count(*) FROM jobs j WHERE j.queue = $2 AND j.state = 'dispatched')
          < (SELECT ${WINDOW_FACTOR} * coalesce(sum(w.concurrency), 0) FROM workers w WHERE w.queue = $2 AND w.heartbeat_at > now() - ${WORKER_ALIVE})
        AND NOT (EXISTS (SELECT FROM jobs j WHERE j.queue = $2 AND j.lane = jobs.lane AND j.priority = ${BULK} AND j.state = 'queued'
            AND j.run_at <= now() OFFSET 0)
          AND (SELECT ${BULK_EVERY} * count(*) FILTER (WHERE j.priority = ${BULK}) <= count(*) FROM jobs j
-           WHERE j.queue = $2 AND j.lane = jobs.lane AND j.state IN ('dispatched', 'running')))
+           WHERE j.queue = $2 AND j.lane = jobs.lane AND j.state = 'dispatched'))
      RETURNING id, dispatches, account_id AS account, priority, traceparent, (SELECT count(*)::int FROM jobs j WHERE j.queue = jobs.queue AND j.lane = jobs.lane
-       AND j.state IN ('dispatched', 'running')) AS ahead`,
+       AND j.state = 'dispatched') AS ahead`,
     values: [id, queue],
   }
 }
@@ -152,7 +152,7 @@ export async function findRoom(tx: Tx, queue: QueueName): Promise<QueueRoom> {
     tx.query<AccountLane>(
       // Behind a SELECT the queue is unknown to the planner, so that one plan serves every queue: see settleAll.
       `SELECT lane, account_id AS account, count(*)::int AS "inFlight" FROM jobs
-       WHERE queue = (SELECT $1) AND state IN ('dispatched', 'running') GROUP BY lane, account_id`,
+       WHERE queue = (SELECT $1) AND state = 'dispatched' GROUP BY lane, account_id`,
       [queue],
     ),
   ])

@@ -139,7 +139,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
         if (lease === undefined) metrics.outcomes.inc({ queue, outcome: 'stale' })
         else await process(ticket, lease)
       }
-      const ended = withSlot(ticket.account ?? '', start, { onPassed: taken, goesFirst: ticket.goesFirst })
+      const ended = withSlot(ticket.account, start, { onPassed: taken, goesFirst: ticket.goesFirst })
         .catch((error: unknown) => {
           // Postgres did not answer. Nothing is lost: reconcile finds the row again, claimed or not.
           log.warn({ queue, job: ticket.id, err: error }, 'Postgres failed in a delivery; reconcile requeues the job')

@@ -176,12 +176,15 @@ function selectInFlight(): Statement {
   return {
     // One probe per queue, however many jobs it has.
     text: `SELECT queue FROM unnest((SELECT $1::text[])) AS asked (queue)
-     WHERE EXISTS (SELECT FROM jobs j WHERE j.queue = asked.queue AND j.state IN ('dispatched', 'running') OFFSET 0)`,
+     WHERE EXISTS (SELECT FROM jobs j WHERE j.queue = asked.queue AND j.state = 'dispatched' OFFSET 0)`,
     values: [QUEUE_NAMES],
   }
 }
 
-async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number; unclaimed: Ticket[] }> {
+async function findAbandoned(
+  tx: Tx,
+  queue: QueueName,
+): Promise<{ lapsed: number; unclaimed: Pick<Ticket, 'id' | 'dispatches'>[] }> {
   if (!(await tryLock(tx, RECONCILE_LOCK, queue))) return { lapsed: 0, unclaimed: [] }
   const lapsed = await tx.query(
     // A locked row is being settled, or Postgres will end its transaction for idling: the next round sees the result.
@@ -194,7 +197,7 @@ async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number
        FOR UPDATE SKIP LOCKED)) RETURNING id`,
     [queue],
   )
-  const unclaimed = await tx.query<Ticket>(
+  const unclaimed = await tx.query<Pick<Ticket, 'id' | 'dispatches'>>(
     `SELECT id, dispatches FROM jobs
      WHERE queue = $1 AND state = 'dispatched' AND lease_until IS NULL AND dispatched_at < now() - ${UNCLAIMED}`,
     [queue],

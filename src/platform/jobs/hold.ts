@@ -47,7 +47,7 @@ export async function findWithJobsToHold(tx: Tx, accountIds: readonly string[]):
 export async function hasJobsToRun(tx: Tx, accountId: string, queue: QueueName): Promise<boolean> {
   const rows = await tx.query(
     `SELECT 1 FROM jobs WHERE queue = $2 AND account_id = $1
-       AND (state IN ('dispatched', 'running') OR (state = 'queued' AND NOT (${IS_HELD}))) LIMIT 1`,
+       AND (state = 'dispatched' OR (state = 'queued' AND NOT (${IS_HELD}))) LIMIT 1`,
     [accountId, queue],
   )
   return rows.length > 0

@@ -244,7 +244,7 @@ const SOON_CLAIMED = `interval '10 seconds'`
  */
 export const IS_FULL = `${LIMITED_BY} IN (SELECT taken.lane FROM (
     SELECT ${limitedByOf('j')} AS lane, count(*) AS count FROM jobs j
-    WHERE j.queue = $1 AND j.state IN ('dispatched', 'running')
+    WHERE j.queue = $1 AND j.state = 'dispatched'
       AND (j.lease_until IS NOT NULL OR j.dispatched_at > now() - ${SOON_CLAIMED})
     GROUP BY 1) AS taken
   WHERE taken.count >= coalesce((SELECT max(limits.most_in_flight) FROM job_lanes limits

@@ -159,7 +159,7 @@ function readStates(db: Database): Promise<QueueState[]> {
 async function readQueue(tx: Tx, queue: QueueName): Promise<QueueState> {
   const counts = await tx.query<{ state: keyof QueueState['depth']; count: number }>(
     `SELECT ${SHOWN_STATE} AS state, count(*)::int AS count FROM jobs
-     WHERE queue = $1 AND state IN ('dispatched', 'running') GROUP BY 1`,
+     WHERE queue = $1 AND state = 'dispatched' GROUP BY 1`,
     [queue],
   )
   const [rest] = await tx.query<{ age: number; paused: boolean; concurrency: number }>(

@@ -103,10 +103,10 @@ export async function listQueues(db: Database): Promise<QueueSummary[]> {
        LEFT JOIN (SELECT queue,
            count(*) FILTER (WHERE state = 'queued' AND run_at <= now())::int AS due,
            count(*) FILTER (WHERE state = 'queued' AND run_at > now())::int AS later,
-           count(*) FILTER (WHERE state IN ('dispatched', 'running'))::int AS in_flight,
+           count(*) FILTER (WHERE state = 'dispatched')::int AS in_flight,
            count(*) FILTER (WHERE state = 'dead')::int AS dead,
            extract(epoch FROM now() - min(run_at) FILTER (WHERE state = 'queued' AND run_at <= now()))::int AS oldest_due_seconds
-         FROM jobs WHERE state IN ('queued', 'dispatched', 'running', 'dead') GROUP BY queue) j ON j.queue = named.queue
+         FROM jobs WHERE state IN ('queued', 'dispatched', 'dead') GROUP BY queue) j ON j.queue = named.queue
        ORDER BY named.place`,
       [QUEUE_NAMES],
     ),

@@ -14,10 +14,10 @@ export interface KillSwitch {
   families: { family: string; threshold: number; enabled: boolean }[]
   /** Without `agents`: every agent. */
   apply_to: { agents?: string[] | undefined }
-  /** Whether probes with the status `experimental` count where a trip refuses. Absent in older entries: they do not. */
-  allow_experimental?: boolean | undefined
-  /** What a reading has to be before it may allow. Absent in older entries of the ledger: any reading may. */
-  reading?: ReadingRule | undefined
+  /** Whether probes with the status `experimental` count where a trip refuses. */
+  allow_experimental: boolean
+  /** What a reading has to be before it may allow. */
+  reading: ReadingRule
 }
 
 /** The account chooses these, and never the one who is judged. */
@@ -43,9 +43,9 @@ export interface CheckFacts {
   agent_id: string | null
   kill_switch: KillSwitch
   reading: CheckedReading | null
-  /** The newest trip of the session or its agent that counts, whatever reading is presented. Absent in older entries. */
+  /** The newest trip of the session or its agent that counts, whatever reading is presented. Absent where a run is judged by its own. */
   trip?: CheckedReading | null
-  /** What an empty list of models stands for. Absent in older entries. */
+  /** What an empty list of models stands for. Absent as `trip` is. */
   default_model?: string | null
   /** In force for the session or its agent. */
   lock_id: string | null
@@ -182,11 +182,11 @@ export function newestTrip(
 /** Whether a reading is of a model and of a length that the account chose. */
 export function mayAllow(
   reading: Pick<CheckedReading, 'origin'> | null,
-  rule: ReadingRule | undefined,
+  rule: ReadingRule,
   defaultModel: string | null | undefined,
 ): boolean {
   const origin = reading?.origin
-  if (origin === undefined || rule === undefined) return true
+  if (origin === undefined) return true
   const isOfModel = rule.models.length === 0 ? origin.model === defaultModel : rule.models.includes(origin.model)
   return isOfModel && (origin.cut_after === null || origin.cut_after >= rule.max_tokens)
 }
@@ -206,8 +206,7 @@ export function modeFor({ mode, apply_to }: KillSwitch, agentId: string | null):
 
 /** What does not count where a trip refuses: the account has to allow probes that failed a control or are below their bar. */
 export function isUncounted({ allow_experimental: isAllowed }: Pick<KillSwitch, 'allow_experimental'>) {
-  return ({ probe_status: status }: Pick<Reading, 'probe_status'>): boolean =>
-    isAllowed !== true && status === 'experimental'
+  return ({ probe_status: status }: Pick<Reading, 'probe_status'>): boolean => !isAllowed && status === 'experimental'
 }
 
 /** Each family that is enabled, by the kill switch's threshold where it names one. */

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import type { FieldErrorCode } from '#src/field-errors.ts'
 import { replyVersion, requireIfMatch, toDocumentView } from '#src/platform/http/documents.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listQuery } from '#src/platform/http/page.ts'
 import { idParams, several, timestamp } from '#src/platform/http/params.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId } from '#src/platform/ids.ts'
@@ -161,43 +161,38 @@ function checkRoute(checks: Checks): Route {
 
 function traceRoutes(traces: Traces): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         path: '/v1/trace/traces',
         operationId: 'listTraces',
         sdk: 'trace.traces.list',
-        effect: 'read',
-        kind: 'list',
         permission: 'traces.read',
         summary: 'Traces, newest first',
-        query: z.object({
-          limit: listQuery.limit,
-          cursor: listQuery.cursor,
-          include: listQuery.include,
-          created_gte: listQuery.created_gte,
-          created_lt: listQuery.created_lt,
+        query: {
+          ...listQuery,
           source: traceSourceView.optional(),
           agent_id: z.string().max(64).optional(),
           agent_session_id: z.string().max(200).optional(),
           model: z.string().max(64).optional().describe('Inferences of this model.'),
           finish_reason: several(finishReasonView).optional(),
-        }),
-        view: listOf(traceView),
-        status: [200],
+        },
+        item: traceView,
       },
-      async ({ caller, query }) => {
-        const { source, agent_id: agentId, agent_session_id: agentSessionId, created_gte, created_lt } = query
-        const { model, finish_reason: finishReasons } = query
+      ({ caller, query }) => {
+        const {
+          source,
+          agent_id: agentId,
+          agent_session_id: agentSessionId,
+          model,
+          finish_reason: finishReasons,
+        } = query
         if (agentId !== undefined) checkId(agentId, 'agt', caller.environment)
         if (agentSessionId !== undefined) checkSessionName(agentSessionId, caller.environment)
-        const createdFrom = created_gte === undefined ? undefined : new Date(created_gte)
-        const createdBefore = created_lt === undefined ? undefined : new Date(created_lt)
-        const filter = { source, agentId, agentSessionId, model, finishReasons, createdFrom, createdBefore }
-        const { data, ...page } = await traces.list(caller, filter, query)
-        return { ...page, data: data.map((trace) => toTraceView(trace, caller)) }
+        const filter = { source, agentId, agentSessionId, model, finishReasons, ...createdBetween(query) }
+        return traces.list(caller, filter, query)
       },
+      (trace, { caller }) => toTraceView(trace, caller),
     ),
     endpoint(
       {

@@ -6,9 +6,9 @@ import { Failure } from '#src/failure.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Platform } from '#src/platform/feature.ts'
-import type { CountedPage } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { retentionDaysOf } from '#src/platform/ledger/retention.ts'
 import { DAY_MS } from '#src/platform/retention.ts'
@@ -203,14 +203,12 @@ function originOf({ modelVersionId, inference, cutAfter }: TraceRow): ReadingOri
   return { model, cut_after: isCut ? inference.completionTokens : cutAfter }
 }
 
-export interface TraceFilter {
+export interface TraceFilter extends TimeRange {
   source?: TraceSource | undefined
   agentId?: string | undefined
   agentSessionId?: string | undefined
   model?: string | undefined
   finishReasons?: readonly TraceFinishReason[] | undefined
-  createdFrom?: Date | undefined
-  createdBefore?: Date | undefined
 }
 
 /** A trace with who made it. */
@@ -231,21 +229,12 @@ export function createTraces({ db, pager }: Pick<Platform, 'db' | 'pager'>) {
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(
-      scope: Scope,
-      filter: TraceFilter,
-      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
-    ): Promise<CountedPage<ShownTrace>> {
-      const binding = { route: 'GET /v1/trace/traces', scope, query: { ...filter } }
-      const before = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const [rows, total] = await Promise.all([
-          findTraces(tx, scope, filter, { before, limit: query.limit + 1 }),
-          query.include === undefined ? undefined : countTraces(tx, scope, filter),
-        ])
-        const { data, ...rest } = pager.page(rows, query.limit, ({ id }) => id, binding)
-        const page = { ...rest, data: await withActors(tx, data, ['createdBy']) }
-        return total === undefined ? page : { ...page, total_count: total }
+    async list(scope: Scope, filter: TraceFilter, query: CountedQuery): Promise<CountedPage<ShownTrace>> {
+      const list = { route: 'GET /v1/trace/traces', scope, query: { ...query, ...filter } }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => findTraces(tx, scope, filter, page),
+        count: (tx) => countTraces(tx, scope, filter),
+        show: (tx, rows) => withActors(tx, rows, ['createdBy']),
       })
     },
   }
@@ -287,8 +276,6 @@ function conditionsOf({ environment }: Scope, filter: TraceFilter) {
   add((p) => `agent_id = ${p}`, filter.agentId)
   add((p) => `model = ${p}`, filter.model)
   if (filter.finishReasons !== undefined) where.push(conditionOfAny(values, 'finish_reason', filter.finishReasons))
-  where.push(
-    ...conditionsOfRange(values, { type: 'trc', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
-  )
+  where.push(...conditionsOfRange(values, { type: 'trc', environment }, filter))
   return { where, values }
 }

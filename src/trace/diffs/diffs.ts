@@ -5,7 +5,7 @@ import { rowWithActors, type WithActors, withActors } from '#src/account/users/a
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
+import { type CountedPage, createdBetween, type ListQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import type { WorkStatus } from '#src/platform/http/views.ts'
 import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
@@ -119,14 +119,12 @@ export function createDiffs({ db, pager, now, models, evalSets, waits }: DiffsDe
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
     async list(scope: Scope, query: DiffListQuery): Promise<CountedPage<ShownDiff>> {
-      const binding = { route: 'GET /v1/trace/diffs', scope, query: { ...query } }
-      const before = pager.decode(query.cursor, binding)
       const filter = { ...createdBetween(query), statuses: query.status, verdicts: query.verdict }
-      return db.tenant(scope, async (tx) => {
-        const rows = await findDiffs(tx, scope, filter, { before, limit: query.limit + 1 })
-        const { data, ...rest } = pager.page(rows, query.limit, ({ id }) => id, binding)
-        const page = { ...rest, data: await withActors(tx, data, ['createdBy']) }
-        return query.include === undefined ? page : { ...page, total_count: await countDiffs(tx, scope, filter) }
+      const list = { route: 'GET /v1/trace/diffs', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => findDiffs(tx, scope, filter, page),
+        count: (tx) => countDiffs(tx, scope, filter),
+        show: (tx, rows) => withActors(tx, rows, ['createdBy']),
       })
     },
 

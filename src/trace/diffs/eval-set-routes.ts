@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { actorView } from '#src/platform/http/actor.ts'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { pageQuery } from '#src/platform/http/page.ts'
 import { idParams, visibleText } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { evalPrompt, MAX_MESSAGES, MAX_PROMPTS, MAX_SET_BYTES } from './eval-prompts.ts'
@@ -56,24 +56,18 @@ export function evalSetRoutes(evalSets: EvalSets): Route[] {
       async ({ caller, body, idempotencyKey }) => created(await evalSets.create(caller, body, idempotencyKey)),
       async ({ caller }, id) => created(await evalSets.get(caller, id)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/trace/eval-sets',
         operationId: 'listEvalSets',
         sdk: 'trace.evalSets.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Evaluation sets of the account, newest first',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: listOf(evalSetView),
-        status: [200],
+        query: pageQuery,
+        item: evalSetView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await evalSets.list(caller, query)
-        return { ...page, data: data.map(toEvalSetView) }
-      },
+      ({ caller, query }) => evalSets.list(caller, query),
+      toEvalSetView,
     ),
     endpoint(
       {

@@ -7,7 +7,7 @@ import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import { listPage, type Page, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { canonicalPrompts, type EvalPrompt, type EvalPrompts, evalPromptsOf, MAX_SET_BYTES } from './eval-prompts.ts'
@@ -101,12 +101,10 @@ export function createEvalSets({ db, sealer, pager, now }: EvalSetsDeps) {
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
     async list(scope: Scope, query: { limit: number; cursor?: string | undefined }): Promise<Page<ShownEvalSet>> {
-      const binding = { route: 'GET /v1/trace/eval-sets', scope, query: { ...query } }
-      const before = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const rows = await findEvalSets(tx, { before, limit: query.limit + 1 })
-        const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-        return { ...page, data: await withActors(tx, page.data, ['createdBy']) }
+      const list = { route: 'GET /v1/trace/eval-sets', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: findEvalSets,
+        show: (tx, rows) => withActors(tx, rows, ['createdBy']),
       })
     },
 

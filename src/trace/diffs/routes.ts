@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { actorView } from '#src/platform/http/actor.ts'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
 import { timestampView, workFailureView, workStatusView } from '#src/platform/http/views.ts'
@@ -80,28 +80,22 @@ export function diffRoutes(diffs: Diffs): Route[] {
       async ({ caller, body, idempotencyKey }) => accepted(await diffs.create(caller, body, idempotencyKey)),
       async ({ caller }, id) => accepted(await diffs.get(caller, id)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/trace/diffs',
         operationId: 'listTraceDiffs',
         sdk: 'trace.diffs.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Diffs, newest first',
-        query: z.object({
+        query: {
           ...listQuery,
           status: several(workStatusView).optional(),
           verdict: several(verdictView).optional(),
-        }),
-        view: listOf(diffView),
-        status: [200],
+        },
+        item: diffView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await diffs.list(caller, query)
-        return { ...page, data: data.map(toDiffView) }
-      },
+      ({ caller, query }) => diffs.list(caller, query),
+      toDiffView,
     ),
     endpoint(
       {

@@ -1,5 +1,5 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { WorkStatus } from '#src/platform/http/views.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AwaitedRow } from '#src/platform/polled-waits.ts'
@@ -108,11 +108,9 @@ export function findEndedDiffs(asked: readonly AwaitedRow[]): Statement {
   }
 }
 
-export interface DiffFilter {
+export interface DiffFilter extends TimeRange {
   statuses?: readonly WorkStatus[] | undefined
   verdicts?: readonly DiffVerdict[] | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
 }
 
 /** Newest first. */
@@ -136,12 +134,12 @@ export async function countDiffs(tx: Tx, scope: Scope, filter: DiffFilter): Prom
   return row?.count ?? 0
 }
 
-function conditionsOf({ environment }: Scope, { statuses, verdicts, createdGte, createdLt }: DiffFilter) {
+function conditionsOf({ environment }: Scope, { statuses, verdicts, from, to }: DiffFilter) {
   const values: unknown[] = []
   const where = ['true']
   if (statuses !== undefined) where.push(conditionOfAny(values, 'state', statuses))
   if (verdicts !== undefined) where.push(conditionOfAny(values, 'verdict', verdicts))
-  where.push(...conditionsOfRange(values, { type: 'dif', environment }, { from: createdGte, to: createdLt }))
+  where.push(...conditionsOfRange(values, { type: 'dif', environment }, { from, to }))
   return { where, values }
 }
 

@@ -18,9 +18,9 @@ export interface TraceContent {
   promptTokens: number[]
   /** Empty where the completion was withheld. */
   completionTokens: number[]
-  /** Of each of them, so that they can be read when the model is another one. Older rows have none. */
-  completionTexts?: string[] | undefined
-  /** The whole text, also of a model whose tokens are not known. Absent where the completion was withheld, and in older rows. */
+  /** The text of each token, so that they can be read when the model is another one. */
+  completionTexts: string[]
+  /** The whole text, also of a model whose tokens are not known. Absent where the completion was withheld. */
   completion?: string | undefined
   toolCalls?: readonly ToolCall[] | undefined
   sampling: SamplingSettings
@@ -51,7 +51,7 @@ const content = z.object({
   ]),
   promptTokens: tokens,
   completionTokens: tokens,
-  completionTexts: z.array(z.string()).optional(),
+  completionTexts: z.array(z.string()),
   completion: z.string().optional(),
   toolCalls: z.array(z.object({ name: z.string(), arguments: z.string() })).optional(),
   sampling: z.object({ temperature: z.number(), topK: z.number(), topP: z.number(), seed: z.number() }),

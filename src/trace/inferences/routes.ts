@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { modeView } from '../canaries/kill-switch.ts'
 import {
@@ -90,19 +90,16 @@ export function inferenceRoutes({ inferences, repeat, tokens }: InferenceRoutesD
         toInferenceView(await inferences.infer(caller, body, { key: idempotencyKey, signal })),
       async ({ caller, body, signal }, made) => toInferenceView(await repeat(caller, body, made, signal)),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         path: '/v1/trace/traces/:id/tokens',
         operationId: 'listTraceTokens',
         sdk: 'trace.tokens.list',
-        effect: 'read',
-        kind: 'list',
         permission: 'traces.read',
         summary: 'The tokens of a completion, in their order',
         params: idParams('trc'),
-        query: z.object({
+        query: {
           limit: listQuery.limit,
           cursor: listQuery.cursor,
           lens: z
@@ -117,14 +114,12 @@ export function inferenceRoutes({ inferences, repeat, tokens }: InferenceRoutesD
               maximum: MAX_LENS_TOP,
               pattern: undefined,
             }),
-        }),
-        view: listOf(tokenView),
-        status: [200],
+        },
+        item: tokenView,
       },
-      async ({ caller, params, query: { lens = 0, ...page }, signal }) => {
-        const { data, ...rest } = await tokens.list(caller, params.id, { ...page, lens }, signal)
-        return { ...rest, data: data.map(toTokenView) }
-      },
+      ({ caller, params, query: { lens = 0, ...page }, signal }) =>
+        tokens.list(caller, params.id, { ...page, lens }, signal),
+      toTokenView,
     ),
   ]
 }

@@ -75,26 +75,18 @@ export function createTracedTokens({ db, pager, sealer, models }: TokensDeps) {
       const rows = tokensOf(facts).slice(from, from + limit + 1)
       const shown = rows.slice(0, limit)
       const seen =
-        content === undefined || shown.length === 0 || !needsModel(content, top)
+        content === undefined || shown.length === 0 || top === 0
           ? undefined
-          : await readLens(scope, trace, content, { from, to: from + shown.length, top, signal }).catch((error) => {
-              // What is kept is shown, whatever has become of the model.
-              if (top > 0 || !(error instanceof Failure)) throw error
-            })
+          : await readLens(scope, trace, content, { from, to: from + shown.length, top, signal })
       const told = rows.map((row, place) => ({
         ...row,
         token: content?.completionTokens[row.index] ?? null,
-        text: content?.completionTexts?.[row.index] ?? seen?.texts[place] ?? null,
+        text: content?.completionTexts[row.index] ?? null,
         lens: seen?.layers[place] ?? null,
       }))
       return pager.page(told, limit, ({ index }) => String(index), binding)
     },
   }
-}
-
-/** For a lens, and for the texts of a row that was written without them. Of a model elsewhere the tokens are not known. */
-function needsModel({ completionTokens, completionTexts }: TraceContent, top: number): boolean {
-  return top > 0 || (completionTexts === undefined && completionTokens.length > 0)
 }
 
 function factsOf({ id, inference }: TraceRow, facts: CompletionFacts | undefined): CompletionFacts {

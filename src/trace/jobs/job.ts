@@ -17,11 +17,11 @@ export interface TraceJobRequest {
 export interface TraceJobSummary {
   nodes: number
   links: number
-  /** How many the thresholds ask for. Older rows have none. */
-  linksFound?: number
+  /** How many the thresholds ask for. */
+  linksFound: number
   sumCheck: { maxError: number; rows: number } | null
   remainderShare: number
-  /** Of exact graphs. Older rows of others have figures that say nothing. */
+  /** null for approximate methods, as the next one. */
   replacementScore: number | null
   completenessScore: number | null
   verified: { nodes: number; sameSign: number; correlation: number | null }

@@ -6,7 +6,7 @@ import { note } from '#src/platform/context.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
+import { type CountedPage, createdBetween, type ListQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import type { WorkStatus } from '#src/platform/http/views.ts'
 import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
@@ -146,14 +146,12 @@ export function createTraceJobs({ db, sealer, pager, now, models, waits }: Trace
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
     async list(scope: Scope, query: JobListQuery): Promise<CountedPage<ShownTraceJob>> {
       if (query.trace_id !== undefined) checkId(query.trace_id, 'trc', scope.environment)
-      const binding = { route: 'GET /v1/trace/jobs', scope, query: { ...query } }
-      const before = pager.decode(query.cursor, binding)
       const filter = { traceId: query.trace_id, statuses: query.status, ...createdBetween(query) }
-      return db.tenant(scope, async (tx) => {
-        const rows = await listTraceJobs(tx, scope, filter, { before, limit: query.limit + 1 })
-        const { data, ...rest } = pager.page(rows, query.limit, ({ id }) => id, binding)
-        const page = { ...rest, data: await withActors(tx, data, ['createdBy']) }
-        return query.include === undefined ? page : { ...page, total_count: await countTraceJobs(tx, scope, filter) }
+      const list = { route: 'GET /v1/trace/jobs', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => listTraceJobs(tx, scope, filter, page),
+        count: (tx) => countTraceJobs(tx, scope, filter),
+        show: (tx, rows) => withActors(tx, rows, ['createdBy']),
       })
     },
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listQuery } from '#src/platform/http/page.ts'
 import { idParam, idParams, several } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
 import { workStatusView } from '#src/platform/http/views.ts'
@@ -40,29 +40,23 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
       async ({ caller, body, idempotencyKey }) => accepted(await jobs.create(caller, body, idempotencyKey), caller),
       async ({ caller }, id) => accepted(await jobs.get(caller, id), caller),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...common,
-        method: 'GET',
         path: '/v1/trace/jobs',
         operationId: 'listAttributionJobs',
         sdk: 'trace.jobs.list',
-        effect: 'read',
-        kind: 'list',
         permission: 'traces.read',
         summary: 'Attribution jobs, newest first',
-        query: z.object({
+        query: {
           ...listQuery,
           trace_id: idParam('trc').optional(),
           status: several(workStatusView).optional(),
-        }),
-        view: listOf(jobView),
-        status: [200],
+        },
+        item: jobView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await jobs.list(caller, query)
-        return { ...page, data: data.map((row) => toJobView(row, caller)) }
-      },
+      ({ caller, query }) => jobs.list(caller, query),
+      (row, { caller }) => toJobView(row, caller),
     ),
     endpoint(
       {

@@ -1,5 +1,5 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { WorkStatus } from '#src/platform/http/views.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AwaitedRow } from '#src/platform/polled-waits.ts'
@@ -93,11 +93,9 @@ export function findEndedTraceJobs(asked: readonly AwaitedRow[]): Statement {
   }
 }
 
-export interface TraceJobFilter {
+export interface TraceJobFilter extends TimeRange {
   traceId?: string | undefined
   statuses?: readonly WorkStatus[] | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
 }
 
 /** Newest first. */
@@ -121,12 +119,12 @@ export async function countTraceJobs(tx: Tx, scope: Scope, filter: TraceJobFilte
   return row?.count ?? 0
 }
 
-function conditionsOf({ environment }: Scope, { traceId, statuses, createdGte, createdLt }: TraceJobFilter) {
+function conditionsOf({ environment }: Scope, { traceId, statuses, from, to }: TraceJobFilter) {
   const values: unknown[] = []
   const where = ['true']
   if (traceId !== undefined) where.push(`trace_id = $${values.push(traceId)}`)
   if (statuses !== undefined) where.push(conditionOfAny(values, 'state', statuses))
-  where.push(...conditionsOfRange(values, { type: 'job', environment }, { from: createdGte, to: createdLt }))
+  where.push(...conditionsOfRange(values, { type: 'job', environment }, { from, to }))
   return { where, values }
 }
 

@@ -28,11 +28,7 @@ const resultView = z
     manifest_until: timestampView.describe('Until when the manifest is kept: 30 days, and no longer than its trace.'),
     nodes: count,
     links: count,
-    links_found: count
-      .nullable()
-      .describe(
-        `As many as the thresholds ask for; ${MAX_EDGES} are kept at most. null: of a job before this was counted.`,
-      ),
+    links_found: count.nullable().describe(`As many as the thresholds ask for; ${MAX_EDGES} are kept at most.`),
     sum_check: sumCheckView.nullable().describe('null: the method is approximate.'),
     remainder_share: z.number().describe('The share of the total effect of all neurons that no named neuron has.'),
     replacement_score: z.number().nullable().describe('null: the method is approximate.'),
@@ -164,11 +160,11 @@ export function toJobView(row: ShownTraceJob, owner: TraceOwner): z.input<typeof
       manifest_until: row.manifestUntil ? endWithTrace(row.manifestUntil, row.traceCreatedAt, owner).toISOString() : '',
       nodes: summary.nodes,
       links: summary.links,
-      links_found: summary.linksFound ?? null,
+      links_found: summary.linksFound,
       sum_check: summary.sumCheck && { max_abs_error: summary.sumCheck.maxError, rows: summary.sumCheck.rows },
       remainder_share: summary.remainderShare,
-      replacement_score: row.method === 'exact' ? summary.replacementScore : null,
-      completeness_score: row.method === 'exact' ? summary.completenessScore : null,
+      replacement_score: summary.replacementScore,
+      completeness_score: summary.completenessScore,
       verified: {
         nodes: summary.verified.nodes,
         same_sign: summary.verified.sameSign,

@@ -9,7 +9,7 @@ import { lockExclusive, type SubjectLock, subjectLock } from '#src/platform/db/a
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page } from '#src/platform/http/page.ts'
+import { type CountedPage, type CountedQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import {
@@ -98,16 +98,14 @@ export function createLocks({
     async list(
       scope: Scope,
       filter: LockFilter,
-      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined; order: 'asc' | 'desc' },
-    ): Promise<Page<ShownLock> & { total_count?: number }> {
+      query: CountedQuery & { order: 'asc' | 'desc' },
+    ): Promise<CountedPage<ShownLock>> {
       const { order } = query
-      const binding = { route: 'GET /v1/trace/session-locks', scope, query: { ...filter, order } }
-      const before = pager.decode(query.cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const rows = await findLocks(tx, scope, filter, { before, limit: query.limit + 1, order })
-        const { data, ...rest } = pager.page(rows, query.limit, ({ id }) => id, binding)
-        const page = { ...rest, data: await withActors(tx, data, ['clearedBy']) }
-        return query.include === undefined ? page : { ...page, total_count: await countLocks(tx, scope, filter) }
+      const list = { route: 'GET /v1/trace/session-locks', scope, query: { ...query, ...filter } }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => findLocks(tx, scope, filter, { ...page, order }),
+        count: (tx) => countLocks(tx, scope, filter),
+        show: (tx, rows) => withActors(tx, rows, ['clearedBy']),
       })
     },
 

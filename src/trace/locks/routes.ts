@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { actorView } from '#src/platform/http/actor.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listQuery, orderQuery } from '#src/platform/http/page.ts'
 import { idParams, several, visibleText } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { checkId } from '#src/platform/ids.ts'
@@ -43,40 +43,29 @@ const reading = { scope: 'escalate', permission: 'locks.read' } as const
 
 export function lockRoutes(locks: Locks): Route[] {
   return [
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/trace/session-locks',
         operationId: 'listSessionLocks',
         sdk: 'trace.locks.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Session locks',
-        query: z.object({
+        query: {
           ...listQuery,
           ...orderQuery,
           status: several(lockStatusView).optional(),
           agent_id: z.string().max(64).optional(),
           agent_session_id: z.string().max(200).optional(),
-        }),
-        view: listOf(lockView),
-        status: [200],
+        },
+        item: lockView,
       },
-      async ({ caller, query }) => {
-        const { status: statuses, agent_id: agentId, agent_session_id: agentSessionId, created_gte, created_lt } = query
+      ({ caller, query }) => {
+        const { status: statuses, agent_id: agentId, agent_session_id: agentSessionId } = query
         if (agentId !== undefined) checkId(agentId, 'agt', caller.environment)
         if (agentSessionId !== undefined) checkSessionName(agentSessionId, caller.environment)
-        const filter = {
-          statuses,
-          agentId,
-          agentSessionId,
-          createdFrom: created_gte === undefined ? undefined : new Date(created_gte),
-          createdBefore: created_lt === undefined ? undefined : new Date(created_lt),
-        }
-        const { data, ...page } = await locks.list(caller, filter, query)
-        return { ...page, data: data.map(toLockView) }
+        return locks.list(caller, { statuses, agentId, agentSessionId, ...createdBetween(query) }, query)
       },
+      toLockView,
     ),
     endpoint(
       {

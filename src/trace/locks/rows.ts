@@ -2,7 +2,7 @@
 // session. A subject has one live lock at most, by a unique index.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
@@ -137,12 +137,10 @@ export async function clearLock(tx: Tx, id: string, { by, note, agentUnsuspended
   return cleared.length > 0
 }
 
-export interface LockFilter {
+export interface LockFilter extends TimeRange {
   statuses?: readonly LockStatus[] | undefined
   agentId?: string | undefined
   agentSessionId?: string | undefined
-  createdFrom?: Date | undefined
-  createdBefore?: Date | undefined
 }
 
 export async function findLocks(
@@ -173,9 +171,7 @@ function conditionsOf({ environment }: Scope, filter: LockFilter): { where: stri
   }
   add((p) => `agent_session_id = ${p}`, filter.agentSessionId)
   add((p) => `agent_id = ${p}`, filter.agentId)
-  where.push(
-    ...conditionsOfRange(values, { type: 'lck', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
-  )
+  where.push(...conditionsOfRange(values, { type: 'lck', environment }, filter))
   const [only, ...others] = filter.statuses ?? []
   if (only !== undefined && others.length === 0) where.push(`cleared_at IS ${only === 'locked' ? '' : 'NOT '}NULL`)
   return { where, values }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf } from '#src/platform/http/page.ts'
+import { listOf, wholeList } from '#src/platform/http/page.ts'
 import { PROBE_KINDS, PROBE_STATUSES } from '../probes/probe-set.ts'
 import type { ModelSummary, Models } from './models.ts'
 import type { ProbeSetFacts } from './protocol.ts'
@@ -99,7 +99,7 @@ export function modelRoutes(models: Models): Route[] {
       },
       async () => {
         const data = await Promise.all((await models.list()).map((summary) => toModelView(models, summary)))
-        return { object: 'list' as const, data, has_more: false, next_cursor: null }
+        return wholeList(data)
       },
     ),
     endpoint(

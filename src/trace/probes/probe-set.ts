@@ -121,7 +121,7 @@ export function loadProbeSet(path: string, model: { sha256: string; shape: Llama
 }
 
 /**
- * A set as it is used: a card without figures of generated runs, as older files have, is experimental, whatever it says.
+ * A set as it is used: a card without figures of generated runs is experimental, whatever it says.
  * @throws {ModelError} naming the first member that is wrong.
  */
 export function parseProbeSet(text: string): ProbeSet {

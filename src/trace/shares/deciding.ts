@@ -11,7 +11,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { type ActorView, unlabelledActor } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
+import { type CountedPage, createdBetween, type ListQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, type Actor, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import {
@@ -190,28 +190,20 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
     /** @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
     async list(
       scope: Scope,
-      {
-        limit,
-        cursor,
-        include,
-        ...wanted
-      }: ListQuery & {
+      query: ListQuery & {
         status?: readonly RequestStatus[] | undefined
         share_id?: string | undefined
         order: 'asc' | 'desc'
       },
     ): Promise<CountedPage<ListedRequest>> {
-      const { status: statuses, share_id: shareId, order } = wanted
+      const { status: statuses, share_id: shareId, order } = query
       if (shareId !== undefined) checkId(shareId, 'shr', scope.environment)
-      const binding = { route: 'GET /v1/trace/disclosure-requests', scope, query: wanted }
-      const before = pager.decode(cursor, binding)
-      const filter = { statuses, shareId, at: now(), ...createdBetween(wanted) }
-      return db.tenant(scope, async (tx) => {
-        const rows = await findRequests(tx, scope, filter, { before, limit: limit + 1, order })
-        const page = pager.page(rows, limit, ({ id }) => id, binding)
-        const data = await showAll(tx, page.data)
-        const total = include === undefined ? {} : { total_count: await countRequests(tx, scope, filter) }
-        return { ...page, data, ...total }
+      const filter = { statuses, shareId, at: now(), ...createdBetween(query) }
+      const list = { route: 'GET /v1/trace/disclosure-requests', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => findRequests(tx, scope, filter, { ...page, order }),
+        count: (tx) => countRequests(tx, scope, filter),
+        show: showAll,
       })
     },
 

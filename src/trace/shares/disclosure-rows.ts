@@ -2,7 +2,7 @@
 // state is one guarded UPDATE, so that of two at the same time one happens.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 
@@ -205,11 +205,9 @@ export function expireRequests(
   )
 }
 
-export interface RequestFilter {
+export interface RequestFilter extends TimeRange {
   statuses?: readonly RequestStatus[] | undefined
   shareId?: string | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
   at: Date
 }
 
@@ -254,7 +252,7 @@ export const purgeUnverified: PurgeStep = async (tx, _scope, { before, limit }) 
   return gone.length
 }
 
-function conditionsOf({ environment }: Scope, { statuses, shareId, createdGte, createdLt, at }: RequestFilter) {
+function conditionsOf({ environment }: Scope, { statuses, shareId, from, to, at }: RequestFilter) {
   // A statement reads every one of its parameters.
   const values: unknown[] = [at]
   const where = ['$1::timestamptz IS NOT NULL']
@@ -273,7 +271,7 @@ function conditionsOf({ environment }: Scope, { statuses, shareId, createdGte, c
     where.push(`(${by.join(' OR ')})`)
   }
   if (shareId !== undefined) where.push(`share_id = $${values.push(shareId)}`)
-  where.push(...conditionsOfRange(values, { type: 'dsr', environment }, { from: createdGte, to: createdLt }))
+  where.push(...conditionsOfRange(values, { type: 'dsr', environment }, { from, to }))
   return { where, values }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { endpoint, listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listQuery, orderQuery } from '#src/platform/http/page.ts'
 import { idParams, several, timestamp, visibleText } from '#src/platform/http/params.ts'
 import type { NewShareRequest } from './beside.ts'
 import type { ShareChanges } from './changing.ts'
@@ -120,28 +120,22 @@ function ownRoutes({ shares, changes, now, baseUrl }: Omit<ShareRoutesDeps, 'dec
         secret_shown: false as const,
       }),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/trace/shares',
         operationId: 'listTraceShares',
         sdk: 'trace.shares.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Shares, newest first',
-        query: z.object({
+        query: {
           ...listQuery,
           status: several(shareStatusView).optional(),
           trace_id: z.string().max(64).optional(),
-        }),
-        view: listOf(shareView),
-        status: [200],
+        },
+        item: shareView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await shares.list(caller, query)
-        return { ...page, data: data.map((share) => toShareView(share, now())) }
-      },
+      ({ caller, query }) => shares.list(caller, query),
+      (share) => toShareView(share, now()),
     ),
     endpoint(
       {
@@ -203,25 +197,19 @@ function ownRoutes({ shares, changes, now, baseUrl }: Omit<ShareRoutesDeps, 'dec
         toShareView(await shares.revoke(caller, params.id, idempotencyKey), now()),
       async ({ caller, params }) => toShareView(await shares.get(caller, params.id), now()),
     ),
-    endpoint(
+    listEndpoint(
       {
         ...reading,
-        method: 'GET',
         path: '/v1/trace/shares/:id/views',
         operationId: 'listShareViews',
         sdk: 'trace.shares.listViews',
-        effect: 'read',
-        kind: 'list',
         summary: 'When a share was looked at, newest first',
         params: idParams('shr'),
-        query: z.object({ ...listQuery, request_id: z.string().max(64).optional() }),
-        view: listOf(viewLogView),
-        status: [200],
+        query: { ...listQuery, request_id: z.string().max(64).optional() },
+        item: viewLogView,
       },
-      async ({ caller, params, query }) => {
-        const { data, ...page } = await shares.views(caller, params.id, query)
-        return { ...page, data: data.map(toViewLogView) }
-      },
+      ({ caller, params, query }) => shares.views(caller, params.id, query),
+      toViewLogView,
     ),
   ]
 }
@@ -237,30 +225,24 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
     params: { id: string }
   }) => toRequestView(await disclosures.get(caller, params.id))
   return [
-    endpoint(
+    listEndpoint(
       {
         ...deciding,
         permission: 'disclosures.read',
-        method: 'GET',
         path: '/v1/trace/disclosure-requests',
         operationId: 'listDisclosureRequests',
         sdk: 'trace.disclosures.list',
-        effect: 'read',
-        kind: 'list',
         summary: 'Requests to see what shares mask',
-        query: z.object({
+        query: {
           ...listQuery,
           ...orderQuery,
           status: several(requestStatusView).optional(),
           share_id: z.string().max(64).optional(),
-        }),
-        view: listOf(requestView),
-        status: [200],
+        },
+        item: requestView,
       },
-      async ({ caller, query }) => {
-        const { data, ...page } = await disclosures.list(caller, query)
-        return { ...page, data: data.map(toRequestView) }
-      },
+      ({ caller, query }) => disclosures.list(caller, query),
+      toRequestView,
     ),
     endpoint(
       {

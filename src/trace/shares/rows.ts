@@ -1,5 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Revealed } from './mask.ts'
 import type { MaskRule } from './rule.ts'
@@ -154,11 +154,9 @@ export async function findTokenOwner(tx: Tx, tokenHash: Buffer): Promise<TokenOw
   return row
 }
 
-export interface ShareFilter {
+export interface ShareFilter extends TimeRange {
   statuses?: readonly ShareStatus[] | undefined
   traceId?: string | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
   at: Date
 }
 
@@ -183,14 +181,14 @@ export async function countShares(tx: Tx, scope: Scope, filter: ShareFilter): Pr
   return row?.count ?? 0
 }
 
-function conditionsOf({ environment }: Scope, { statuses, traceId, createdGte, createdLt, at }: ShareFilter) {
+function conditionsOf({ environment }: Scope, { statuses, traceId, from, to, at }: ShareFilter) {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
     if (value !== undefined) where.push(condition(`$${values.push(value)}`))
   }
   add((p) => `trace_id = ${p}`, traceId)
-  where.push(...conditionsOfRange(values, { type: 'shr', environment }, { from: createdGte, to: createdLt }))
+  where.push(...conditionsOfRange(values, { type: 'shr', environment }, { from, to }))
   if (statuses !== undefined) {
     const by = statuses.map((status) => {
       if (status === 'revoked') return 'revoked_at IS NOT NULL'

@@ -11,7 +11,7 @@ import { lockExclusive, type SubjectLock, subjectLock } from '#src/platform/db/a
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
+import { type CountedPage, createdBetween, type ListQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { findTrace, noTrace, type TraceRow } from '../canaries/traces.ts'
@@ -182,23 +182,16 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
     async list(
       scope: Scope,
-      {
-        limit,
-        cursor,
-        include,
-        ...wanted
-      }: ListQuery & { status?: readonly ShareStatus[] | undefined; trace_id?: string | undefined },
+      query: ListQuery & { status?: readonly ShareStatus[] | undefined; trace_id?: string | undefined },
     ): Promise<CountedPage<ShownShare>> {
-      const { status: statuses, trace_id: traceId } = wanted
+      const { status: statuses, trace_id: traceId } = query
       if (traceId !== undefined) checkId(traceId, 'trc', scope.environment)
-      const binding = { route: 'GET /v1/trace/shares', scope, query: wanted }
-      const before = pager.decode(cursor, binding)
-      const filter = { statuses, traceId, at: now(), ...createdBetween(wanted) }
-      return db.tenant(scope, async (tx) => {
-        const rows = await findShares(tx, scope, filter, { before, limit: limit + 1 })
-        const { data, ...rest } = pager.page(rows, limit, ({ id }) => id, binding)
-        const page = { ...rest, data: await withActors(tx, data, ACTORS) }
-        return include === undefined ? page : { ...page, total_count: await countShares(tx, scope, filter) }
+      const filter = { statuses, traceId, at: now(), ...createdBetween(query) }
+      const list = { route: 'GET /v1/trace/shares', scope, query }
+      return listPage({ db, pager }, list, {
+        rows: (tx, page) => findShares(tx, scope, filter, page),
+        count: (tx) => countShares(tx, scope, filter),
+        show: (tx, rows) => withActors(tx, rows, ACTORS),
       })
     },
 
@@ -228,19 +221,19 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
     async views(
       scope: Scope,
       shareId: string,
-      { limit, cursor, include, ...wanted }: ListQuery & { request_id?: string | undefined },
+      query: ListQuery & { request_id?: string | undefined },
     ): Promise<CountedPage<ShareViewRow>> {
       checkId(shareId, 'shr', scope.environment)
-      const { request_id: requestId } = wanted
+      const { request_id: requestId } = query
       if (requestId !== undefined) checkId(requestId, 'dsr', scope.environment)
-      const binding = { route: `GET /v1/trace/shares/${shareId}/views`, scope, query: wanted }
-      const before = pager.decode(cursor, binding)
-      const filter = { shareId, requestId, ...createdBetween(wanted) }
-      return db.tenant(scope, async (tx) => {
-        await getShare(tx, shareId)
-        const rows = await findViews(tx, scope, filter, { before, limit: limit + 1 })
-        const page = pager.page(rows, limit, ({ id }) => id, binding)
-        return include === undefined ? page : { ...page, total_count: await countViews(tx, scope, filter) }
+      const filter = { shareId, requestId, ...createdBetween(query) }
+      const list = { route: `GET /v1/trace/shares/${shareId}/views`, scope, query }
+      return listPage({ db, pager }, list, {
+        rows: async (tx, page) => {
+          await getShare(tx, shareId)
+          return findViews(tx, scope, filter, page)
+        },
+        count: (tx) => countViews(tx, scope, filter),
       })
     },
   }

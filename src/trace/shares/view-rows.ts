@@ -2,7 +2,7 @@
 
 import ipaddr from 'ipaddr.js'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
 export interface ShareViewRow {
@@ -49,11 +49,9 @@ export async function insertView(tx: Tx, { accountId, environment }: Scope, view
   )
 }
 
-export interface ViewFilter {
+export interface ViewFilter extends TimeRange {
   shareId: string
   requestId?: string | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
 }
 
 /** Newest first. */
@@ -85,15 +83,13 @@ export async function hasGraphViews(tx: Tx, shareIds: readonly string[]): Promis
   return found.length > 0
 }
 
-function conditionsOf({ environment }: Scope, { shareId, requestId, createdGte, createdLt }: ViewFilter) {
+function conditionsOf({ environment }: Scope, { shareId, requestId, from, to }: ViewFilter) {
   const values: unknown[] = [shareId]
   const where = ['share_id = $1']
   const add = (condition: (parameter: string) => string, value: unknown) => {
     if (value !== undefined) where.push(condition(`$${values.push(value)}`))
   }
   add((p) => `request_id = ${p}`, requestId)
-  where.push(
-    ...conditionsOfRange(values, { type: 'shv', environment, time: 'viewed_at' }, { from: createdGte, to: createdLt }),
-  )
+  where.push(...conditionsOfRange(values, { type: 'shv', environment, time: 'viewed_at' }, { from, to }))
   return { where, values }
 }

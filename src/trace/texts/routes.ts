@@ -16,10 +16,7 @@ const textsView = z
       .object({ messages: z.array(messageView).optional(), text: z.string().optional() })
       .meta({ id: 'TracedPrompt' })
       .describe('As the model got it, and as `prompt_hash` covers it: a conversation or a text.'),
-    completion: z
-      .string()
-      .nullable()
-      .describe('null where it was withheld: then it was never kept. Older traces of models elsewhere have none.'),
+    completion: z.string().nullable().describe('null where it was withheld: then it was never kept.'),
     tool_calls: toolCallsView.optional(),
     finish_reason: finishReasonView,
     text_until: timestampView.nullable().describe('Until when the texts are kept.'),
@@ -74,17 +71,15 @@ export function traceTextRoutes(texts: TraceTexts): Route[] {
 
 function toTextsView({ trace, content }: KeptTexts, owner: TraceOwner): z.input<typeof textsView> {
   const { inference, createdAt } = trace
-  const { input, completion, completionTexts = [], toolCalls = [] } = content
+  const { input, completion, toolCalls = [] } = content
   const isWithheld = inference.completionHash === null
-  // Rows that were written before the whole completion was kept have the texts of its tokens.
-  const older = completionTexts.length === 0 ? null : completionTexts.join('')
   return {
     trace_id: trace.id,
     input: {
       ...('messages' in input && { messages: input.messages.map((message) => ({ ...message })) }),
       ...('text' in input && { text: input.text }),
     },
-    completion: isWithheld ? null : (completion ?? older),
+    completion: isWithheld ? null : (completion ?? null),
     ...(toolCalls.length > 0 && { tool_calls: toolCalls.map((call) => ({ ...call })) }),
     finish_reason: inference.finishReason,
     text_until: inference.textUntil && endWithTrace(inference.textUntil, createdAt, owner).toISOString(),

@@ -257,9 +257,9 @@ describe('the log', () => {
     const from = new Date(hours[3_000] ?? 0)
     const until = new Date(hours[3_020] ?? 0)
     for (const [filter, range] of [
-      [{ createdLt: from }, { limit: 20 }],
-      [{ createdGte: from, createdLt: until }, { limit: 50 }],
-      [{ createdGte: from }, { limit: 20, above: '' }],
+      [{ to: from }, { limit: 20 }],
+      [{ from, to: until }, { limit: 50 }],
+      [{ from }, { limit: 20, above: '' }],
       [{ environment: 'sandbox' }, { limit: 50 }],
       [{ environment: 'live' }, { limit: 50 }],
     ] as const) {

@@ -159,7 +159,7 @@ describe('listing events', () => {
       [scope.accountId, id, claim],
     )
     await fixture.owner('ANALYZE events')
-    const none = { types: undefined, subjectId: undefined, createdGte: undefined, createdLt: undefined }
+    const none = { types: undefined, subjectId: undefined, from: undefined, to: undefined }
     const filters = [
       [none, 20],
       [{ ...none, types: ['intent.revoked'] }, 6],

@@ -106,8 +106,8 @@ it('loses nothing that a request stores at the same moment', async () => {
   // A transaction that has inserted a row of the account and not committed yet.
   await other.query('BEGIN')
   await other.query(
-    `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, last4, scopes)
-     VALUES ($1, 'sandbox', $2, 'late', $3, 'svc_test', 'abcd', '{verify}')`,
+    `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, last4, scopes, created_by)
+     VALUES ($1, 'sandbox', $2, 'late', $3, 'svc_test', 'abcd', '{verify}', 'operator')`,
     [accountId, newId('key', 'sandbox'), randomBytes(32)],
   )
   const accepting = accept(true)

@@ -26,7 +26,8 @@ async function makeUser({ accountId }: Scope, email: string, removedAt: Date | n
 async function makeKey({ accountId }: Scope, environment: 'sandbox' | 'live', name: string): Promise<string> {
   const id = newId('key', environment)
   await test.owner(
-    `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, scopes) VALUES ($1, $2, $3, $4, $5, 'p', '{}')`,
+    `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, last4, scopes, created_by)
+     VALUES ($1, $2, $3, $4, $5, 'p', '4', '{}', 'operator')`,
     [accountId, environment, id, name, randomBytes(32)],
   )
   return id

@@ -118,7 +118,7 @@ describe('the list of batches', () => {
       [scope.accountId, scope.environment],
     )
     await database.owner('ANALYZE batches')
-    const filter = { createdFrom: undefined, createdBefore: undefined }
+    const filter = { from: undefined, to: undefined }
     const { answer, most } = await readingRows(database.db, scope, 'batches', (tx) =>
       findBatches(tx, scope, filter, { before: undefined, limit: LIMIT }),
     )

@@ -1,8 +1,7 @@
-// Comparisons as jobs: run twice, interrupted, without a store, dead, and left behind by the version before.
+// Comparisons as jobs: run twice, interrupted, without a store, and dead.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type CompareDeps, createCompare } from '#src/attest/duplicates/compare.ts'
-import { createHandOver } from '#src/attest/duplicates/hand-over.ts'
 import { createHasher, type Hasher } from '#src/attest/duplicates/hasher.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -310,27 +309,6 @@ describe('a dead comparison', () => {
     await jobs.drain(makeCompare(), caller)
     expect(await rowOf(dead)).toMatchObject({ state: 'compared', not_comparable: null })
     expect(await othersOf(dead)).toEqual([first.attestation_id])
-  })
-})
-
-describe('rows of the version before', () => {
-  it('get one job each, however many processes hand them over', async () => {
-    const photo = await draw()
-    const [first, later] = [await submit(photo), await submit(photo)]
-    const { owner, db } = service.test
-    await owner(`DELETE FROM jobs WHERE queue = 'compare' AND account_id = $1`, [caller.accountId])
-    await owner('UPDATE fingerprints SET leased_until = NULL WHERE attestation_id = $1', [first.attestation_id])
-    // Taken by a process that is gone.
-    await owner(`UPDATE fingerprints SET leased_until = now() - interval '1 second' WHERE attestation_id = $1`, [
-      later.attestation_id,
-    ])
-    const { signal } = new AbortController()
-    const made = await Promise.all([createHandOver({ db })(signal), createHandOver({ db })(signal)])
-    expect(made.reduce((sum, one) => sum + one, 0)).toBe(2)
-    expect(await createHandOver({ db })(signal)).toBe(0)
-    for (const one of [first, later]) expect(await jobs.of(one.attestation_id)).toHaveLength(1)
-    await jobs.drain(makeCompare(), caller)
-    expect(await othersOf(later)).toEqual([first.attestation_id])
   })
 })
 

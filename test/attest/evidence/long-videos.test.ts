@@ -78,24 +78,6 @@ it('is shown without its chunks, and proven with them', async () => {
   expect(findings.filter(({ outcome }) => outcome === 'failed')).toEqual([])
 })
 
-it('of a version before, whose chunks are in its submission, is shown and proven in the same way', async () => {
-  const { service, caller } = evidence
-  const digestOf = async () => {
-    const { packet } = await evidence.packet(claimId, '?limit=2')
-    const own = packet.attestations.find(({ attestation_id }) => attestation_id === judged.attestation_id)
-    return own?.bundle_sha256
-  }
-  const before = await digestOf()
-  expect(before).toMatch(/^[\w-]{43}$/)
-  await service.test.owner(
-    `UPDATE attestations SET submission = jsonb_set(submission, '{bundle,video_manifest,chunks}', video_chunks::jsonb),
-       video_chunks = NULL WHERE video_chunks IS NOT NULL`,
-  )
-  expect(await stored()).toContainEqual({ inside: COUNT, stated: String(COUNT), beside: null })
-  expect(await digestOf()).toBe(before)
-  expect((await service.call(caller, `/v1/claims/${claimId}/attestations`)).text).not.toContain('"chunks"')
-})
-
 it('counts its chunks among the bytes of a packet', async () => {
   const { service, caller, phone } = evidence
   await service.judge(caller, shoot(phone, { claim: { reference: 'E-video' } }))

@@ -235,7 +235,7 @@ describe('a dry run', () => {
 
   it('reports claims that only their photo could decide as unknown', async () => {
     await fill()
-    await on.service.test.owner('UPDATE attestations SET facts = NULL WHERE account_id = $1', [caller.accountId])
+    await on.service.test.owner("UPDATE attestations SET rules_version = '0' WHERE account_id = $1", [caller.accountId])
     expect(await dryRun({ document: { ...POLICY, require_gps: true } })).toMatchObject({
       looked: 8,
       unknown: 8,

@@ -1,9 +1,7 @@
-// Re-evaluations as jobs: the search run twice, interrupted, dead, and left behind by the version before.
+// Re-evaluations as jobs: the search run twice, interrupted, and dead.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createHandOver } from '#src/attest/reevaluate/hand-over.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { codesOf, makePhone, type Phone, shoot } from '../claims/phone.ts'
 import type { Caller } from '../claims/service.ts'
 import { POLICY, type Reevaluating, startReevaluating } from './service.ts'
@@ -68,7 +66,7 @@ describe('the search of a re-evaluation', () => {
 
   it('continues after a crash in each of its steps, and marks nothing twice', async () => {
     const ids = [await judge(), await judge()]
-    await on.service.test.owner('UPDATE attestations SET facts = NULL WHERE id = $1', [ids[0]])
+    await on.service.test.owner("UPDATE attestations SET rules_version = '0' WHERE id = $1", [ids[0]])
     await on.put(caller, { ...POLICY, require_session_nonce: true })
     const { data } = (await on.call(caller, '/v1/account/reevaluations')).json
     const [{ reevaluation_id: id }] = data as [{ reevaluation_id: string }]
@@ -178,37 +176,5 @@ describe('the job of an attestation', () => {
     expect(await on.jobs.of(id)).toEqual([await jobIdOf(id)])
     await on.drain(caller)
     expect(await progress(id)).toMatchObject({ status: 'succeeded', failed: 0, unchanged: 2 })
-  })
-})
-
-describe('what the version before left', () => {
-  it('in the queue attest is handed over, and re-evaluated', async () => {
-    const one = await judge()
-    const id = await requested(one)
-    await on.walk(caller)
-    const { db, owner } = on.service.test
-    await owner(`UPDATE jobs SET queue = 'attest' WHERE queue = 'reevaluate' AND payload ->> 'attestationId' = $1`, [
-      one,
-    ])
-    await on.drain(caller)
-    expect(await progress(id)).toMatchObject({ status: 'succeeded', unchanged: 1 })
-    // Without a cause there is nothing to do.
-    const [job = ''] = await db.tenant(caller, (tx) =>
-      enqueue(tx, 'attest', caller, [{ payload: { attestationId: one } }]),
-    )
-    await on.service.runJob(one, await on.service.take(job))
-    expect(await on.jobs.of(one)).toEqual([])
-  })
-
-  it('a re-evaluation without a job gets one, however many processes hand it over', async () => {
-    const id = await requested(await judge())
-    const { db, owner } = on.service.test
-    await owner('DELETE FROM jobs WHERE id = $1', [await jobIdOf(id)])
-    await owner('UPDATE reevaluations SET job_id = NULL WHERE id = $1', [id])
-    await Promise.all([createHandOver({ db })(), createHandOver({ db })()])
-    expect(await createHandOver({ db })()).toBe(0)
-    expect(await on.jobs.of(id)).toEqual([await jobIdOf(id)])
-    await on.drain(caller)
-    expect(await progress(id)).toMatchObject({ status: 'succeeded', unchanged: 1 })
   })
 })

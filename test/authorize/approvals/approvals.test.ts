@@ -330,8 +330,9 @@ describe('a decision', () => {
   it('finds who asked through the key that authorized, and the keys that made it', async () => {
     const [asker] = [await on.join(caller, 'owner'), await on.join(caller)]
     await on.test.owner(
-      `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, scopes, created_by) VALUES
-         ($1, 'sandbox', 'key_test_a', 'a', sha256('a'), 'p', '{all}', $2), ($1, 'sandbox', 'key_test', 'b', sha256('b'), 'p', '{all}', 'key_test_a')`,
+      `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, last4, scopes, created_by) VALUES
+         ($1, 'sandbox', 'key_test_a', 'a', sha256('a'), 'p', '4', '{all}', $2),
+         ($1, 'sandbox', 'key_test', 'b', sha256('b'), 'p', '4', '{all}', 'key_test_a')`,
       [caller.accountId, asker.userId],
     )
     const acting = { ...caller, principal: { kind: 'key' as const, keyId: 'key_test', scopes: ['all' as const] } }

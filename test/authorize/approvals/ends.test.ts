@@ -56,9 +56,10 @@ describe('an API key', () => {
     const emails = [await emailOf((await on.join(caller)).userId), await emailOf((await on.join(caller)).userId)]
     const row = await on.open(caller, { demands: [{ min_approvals: 2 }] })
     await on.test.owner(
-      `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, scopes, successor_id, grace_expires_at) VALUES
-         ($1, 'sandbox', 'key_test_new', 'b', sha256('n'), 'p', '{all}', NULL, NULL),
-         ($1, 'sandbox', 'key_test_old', 'a', sha256('o'), 'p', '{all}', 'key_test_new', now())`,
+      `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, last4, scopes, created_by, successor_id,
+         grace_expires_at) VALUES
+         ($1, 'sandbox', 'key_test_new', 'b', sha256('n'), 'p', '4', '{all}', 'operator', NULL, NULL),
+         ($1, 'sandbox', 'key_test_old', 'a', sha256('o'), 'p', '4', '{all}', 'operator', 'key_test_new', now())`,
       [caller.accountId],
     )
     const keyOf = (keyId: string) => ({ key: on.addKey({ ...caller, keyId, scopes: ['all'] }) })
@@ -82,19 +83,19 @@ describe('an API key', () => {
   it('is the key that made it, and its maker’s, where the policy wants duties separated', async () => {
     const [maker, user, other] = [await on.join(caller, 'owner'), await on.join(caller), await on.join(caller)]
     await on.setPolicy(caller, { approvals: { separation_of_duties: true } })
-    // agent made minted; provision made backoffice and desk, and was made by nobody known; own is of the person who asks.
+    // agent made minted; provision made backoffice and desk, and was made by an operator; own is of the person who asks.
     const made = Object.entries({
-      key_test_agent: null,
+      key_test_agent: 'operator',
       key_test_minted: 'key_test_agent',
-      key_test_provision: null,
+      key_test_provision: 'operator',
       key_test_backoffice: 'key_test_provision',
       key_test_desk: 'key_test_backoffice',
       key_test_own: maker.userId,
     })
     for (const [id, by] of made) {
       await on.test.owner(
-        `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, scopes, created_by)
-         VALUES ($1, 'sandbox', $2::text, 'a', sha256(convert_to($2::text, 'UTF8')), 'p', '{all}', $3)`,
+        `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, last4, scopes, created_by)
+         VALUES ($1, 'sandbox', $2::text, 'a', sha256(convert_to($2::text, 'UTF8')), 'p', '4', '{all}', $3)`,
         [caller.accountId, id, by],
       )
     }

@@ -114,6 +114,7 @@ export const LEVEL: MandateLevel = {
   budget: { limit: '1000', currency: 'EUR', period: 'day' },
   period: { start: '2026-11-20', end: '2026-11-21' },
   spent: '0',
+  count: 0,
   local: { weekday: 5, time: '16:11' },
 }
 export const MANDATE: MandateFacts = {

@@ -2,13 +2,10 @@
 
 import { describe, expect, it } from 'vitest'
 import type { ApprovalFacts } from '#src/authorize/approvals/facts.ts'
-import { INTENT_EXPLAINERS } from '#src/authorize/intents/explain.ts'
 import type { VerifyFacts } from '#src/authorize/intents/facts.ts'
 import { runPipeline } from '#src/authorize/intents/pipeline.ts'
 import { compilePolicy } from '#src/authorize/policy/compile.ts'
 import { DEFAULT_DOCUMENT, documentSchema } from '#src/authorize/policy/document.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
-import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
 import { APPROVAL, LEVEL, MANDATE, SCHEDULE, VALID_FACTS } from './facts.ts'
 
 const DEFAULTS = compilePolicy(DEFAULT_DOCUMENT)
@@ -232,44 +229,5 @@ describe('an approval', () => {
       already_executed: true,
     })
     expect(reasonOf({ ...facts, at: approved.usable_until }, policyOf('a'))).toBe('token_expired')
-  })
-})
-
-describe('facts that were recorded before there were mandates, schedules and approvals', () => {
-  it('have the answer of then', () => {
-    const { mandate: _, schedule: __, approvals: ___, ...rest } = VALID_FACTS
-    const { counterparty: ____, ...request } = rest.request
-    const policy = { version: 0, digest: '', document: DEFAULT_DOCUMENT }
-    const recorded = { facts: { ...rest, request }, policy } as unknown as Json
-    const entry = { kind: 'verify', valid: true, reason: null } as DecisionEntry
-    expect(INTENT_EXPLAINERS.verify(recorded, entry)).toMatchObject({ valid: true, agrees: true })
-    const expired = { facts: { ...rest, request, at: TOKEN.expires_at }, policy } as unknown as Json
-    expect(INTENT_EXPLAINERS.verify(expired, { ...entry, valid: false, reason: 'token_expired' })).toMatchObject({
-      reason: 'token_expired',
-      agrees: true,
-    })
-    // No token was of single use.
-    const { single_use: _____, ...token } = TOKEN
-    const execution = { at: AT, is_retry: false }
-    const executed = { facts: { ...rest, request, token, execution }, policy } as unknown as Json
-    expect(INTENT_EXPLAINERS.verify(executed, entry)).toMatchObject({ valid: true, agrees: true })
-  })
-})
-
-describe('facts that were recorded when a request without a key repeated another one', () => {
-  const repeated = (isSameCaller: boolean, execute: boolean, valid: boolean) => {
-    const facts = requesting(underMandate(), { execute })
-    const execution = { at: AT, is_same_caller: isSameCaller }
-    const policy = { version: 0, digest: '', document: DEFAULT_DOCUMENT }
-    const recorded = { facts: { ...facts, execution }, policy } as unknown as Json
-    const reason = valid ? null : 'token_already_executed'
-    return INTENT_EXPLAINERS.verify(recorded, { kind: 'verify', valid, reason } as DecisionEntry)
-  }
-
-  it('have the answer of then', () => {
-    expect(repeated(true, true, true)).toMatchObject({ valid: true, already_executed: true, agrees: true })
-    expect(repeated(false, true, false)).toMatchObject({ reason: 'token_already_executed', agrees: true })
-    // A check was valid for everybody.
-    expect(repeated(false, false, true)).toMatchObject({ valid: true, already_executed: true, agrees: true })
   })
 })

@@ -36,6 +36,7 @@ const level = (more: Partial<MandateLevel> = {}): MandateLevel => ({
   budget: null,
   period: null,
   spent: '0',
+  count: 0,
   local: { weekday: 5, time: '12:00' },
   ...more,
 })

@@ -59,8 +59,8 @@ const tracesIn = (tx: Tx) =>
     db: { ...test.db, tenant: <R>(_: Scope, work: (tx: Tx) => Promise<R>) => work(tx) },
     pager: createPager({ key: Buffer.alloc(32) }),
   })
-const fromBefore = ({ from, to }: TimeRange) => ({ createdFrom: from, createdBefore: to })
-const gteLt = ({ from, to }: TimeRange) => ({ createdGte: from, createdLt: to })
+const fromBefore = ({ from, to }: TimeRange) => ({ from, to })
+const gteLt = ({ from, to }: TimeRange) => ({ from, to })
 const HASH = `concat('\\x', encode(sha256(made.id::bytea), 'hex'))`
 const now = new Date()
 const TIMES = Array.from({ length: ROWS }, (_, n) => new Date(now.getTime() - (n + 0.5) * MINUTES_APART * 60_000))
@@ -121,8 +121,8 @@ const LISTS: List[] = [
   {
     table: 'batches',
     type: 'bat',
-    list: (tx, scope, { from, to }, page) => findBatches(tx, scope, { createdFrom: from, createdBefore: to }, page),
-    count: (tx, scope, { from, to }) => countBatches(tx, scope, { createdFrom: from, createdBefore: to }),
+    list: (tx, scope, { from, to }, page) => findBatches(tx, scope, { from, to }, page),
+    count: (tx, scope, { from, to }) => countBatches(tx, scope, { from, to }),
   },
   {
     table: 'screening_batches',
@@ -250,7 +250,7 @@ const LISTS: List[] = [
     table: 'audit_entries',
     type: 'aud',
     time: 'at',
-    list: (tx, _scope, range, { before, limit }) => findAuditEntries(tx, gteLt(range), { below: before, limit }),
+    list: (tx, _scope, range, { before, limit }) => findAuditEntries(tx, gteLt(range), { before, limit }),
     count: (tx, _scope, range) => countEntries(tx, gteLt(range)),
   },
 ]

@@ -1,27 +1,39 @@
-// Migrating a database that is in use, that a later version has migrated, or whose owner is no superuser.
+// Migrating a database that is in use, that a later version or other code has migrated, or whose owner is no superuser.
 
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import pg from 'pg'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { migrate } from '#src/platform/db/migrate.ts'
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
 import { createTestDatabase, loginUrl, makeAccount, type TestDatabase } from '../../support/database.ts'
 
 // It adds a column, so it needs its table for itself.
-const ADDING = '0078_former_chains.ts'
+const ADDING = '9000_added.ts'
+let directory: string
 let database: TestDatabase
 
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
+  cpSync(resolve(import.meta.dirname, '../../../migrations'), directory, { recursive: true })
+  writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
+  writeFileSync(
+    join(directory, ADDING),
+    "export const up = (knex) => knex.raw('ALTER TABLE devices ADD COLUMN added text')\nexport const down = () => {}\n",
+  )
+})
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
 beforeEach(async () => {
   database = await createTestDatabase()
 })
 afterEach(() => database?.close())
 
 const run = (more: Partial<Parameters<typeof migrate>[0]> = {}) =>
-  migrate({ ownerUrl: database.ownerUrl, loginUrl: database.url, migrateEngine, ...more })
+  migrate({ ownerUrl: database.ownerUrl, loginUrl: database.url, migrateEngine, directory, ...more })
 
 it('gives way to what uses a table, while the service goes on, and is done when that has ended', async () => {
   const scope = await makeAccount(database)
-  await database.owner('ALTER TABLE devices DROP COLUMN former_chains')
-  await database.owner('DELETE FROM migrations WHERE name = $1', [ADDING])
   const dump = new pg.Client({ connectionString: database.ownerUrl })
   await dump.connect()
   try {
@@ -38,14 +50,12 @@ it('gives way to what uses a table, while the service goes on, and is done when 
     await dump.end()
   }
   const columns = await database.owner(
-    "SELECT FROM information_schema.columns WHERE table_name = 'devices' AND column_name = 'former_chains'",
+    "SELECT FROM information_schema.columns WHERE table_name = 'devices' AND column_name = 'added'",
   )
   expect(columns).toHaveLength(1)
 })
 
 it('applies what is missing once, and then nothing', async () => {
-  await database.owner('ALTER TABLE devices DROP COLUMN former_chains')
-  await database.owner('DELETE FROM migrations WHERE name = $1', [ADDING])
   const both = await Promise.all([run(), run()])
   expect(both.flatMap(({ applied }) => applied)).toEqual([ADDING])
   expect(await run()).toEqual({ applied: [], newer: [] })
@@ -53,9 +63,17 @@ it('applies what is missing once, and then nothing', async () => {
 
 it('leaves a database as it is that a later version has migrated, unless it lacks something', async () => {
   await database.owner("INSERT INTO migrations (name, batch, migration_time) VALUES ('9999_later.ts', 99, now())")
-  expect(await run()).toEqual({ applied: [], newer: ['9999_later.ts'] })
-  await database.owner('DELETE FROM migrations WHERE name = $1', [ADDING])
   await expect(run()).rejects.toThrow(`(it has 9999_later.ts) and lacks ${ADDING}: bring the code up to date`)
+  const own = resolve(import.meta.dirname, '../../../migrations')
+  expect(await run({ directory: own })).toEqual({ applied: [], newer: ['9999_later.ts'] })
+})
+
+it('refuses a database that other code made, and says how to get an empty one', async () => {
+  await database.owner("UPDATE migrations SET name = replace(name, '.ts', '_of_another_code.ts')")
+  const [first] = await database.owner<{ name: string }>('SELECT name FROM migrations ORDER BY name')
+  await expect(run()).rejects.toThrow(new RegExp(`\\(${first?.name} and \\d+ more\\).*or name an empty database\\.$`))
+  await expect(run({ remedy: 'remove .data' })).rejects.toThrow(/, or remove \.data\.$/)
+  expect(await database.owner("SELECT FROM pg_attribute WHERE attname = 'added'")).toEqual([])
 })
 
 it('prepares the engine again where the service made a sequence and the owner is no superuser', async () => {

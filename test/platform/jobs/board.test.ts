@@ -33,7 +33,8 @@ describe.each(testedEngines())('the board on %s', (kind) => {
     test = await createTestDatabase()
     engine = makeEngine(kind, test)
     const producer = engine.producer('attest')
-    await until(async () => (await producer.add([{ tickets: [{ id, dispatches: 1 }], priority: 1 }])).stored.size === 1)
+    const tickets = [{ id, dispatches: 1, account: 'acc_a' }] as const
+    await until(async () => (await producer.add([{ tickets, priority: 1 }])).stored.size === 1)
     await producer.close()
     open = await serve(undefined)
     guarded = await serve(PASSWORD)

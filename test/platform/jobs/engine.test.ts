@@ -96,7 +96,7 @@ describe.each(testedEngines())('the job engine on %s', (kind) => {
 
   it('returns the ids of the tickets that it stored, and holds them until they are done', async () => {
     const producer = on.engine.producer('deliver')
-    const makeTicket = () => ({ id: randomUUID(), dispatches: 1 })
+    const makeTicket = () => ({ id: randomUUID(), dispatches: 1, account: 'acc_a' })
     const [ticket, fellow] = [makeTicket(), makeTicket()]
     const both = new Set([ticket.id, fellow.id])
     expect(await producer.add([{ tickets: [ticket, fellow], priority: 1 }])).toEqual({ stored: both })
@@ -283,7 +283,7 @@ describe.each(testedEngines())('the job engine on %s', (kind) => {
       [ids],
     )
     const producer = on.engine.producer('attest')
-    await producer.add(ids.map((id) => ({ tickets: [{ id, dispatches: 1 }], priority: 1 })))
+    await producer.add(ids.map((id) => ({ tickets: [{ id, dispatches: 1, account: 'acc_a' }], priority: 1 })))
     await until(
       async () => {
         await on.dispatcher.reconcile('attest')

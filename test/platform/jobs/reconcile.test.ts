@@ -46,7 +46,7 @@ describe.each(testedEngines())('reconciling the queue on %s', (kind) => {
     )
     // As workers of an earlier release leave it.
     await on.database.owner(
-      "UPDATE jobs SET state = 'running', dispatches = 1, attempts = 1, lease_until = now() - interval '1 second' WHERE id = $1",
+      "UPDATE jobs SET state = 'dispatched', dispatches = 1, attempts = 1, lease_until = now() - interval '1 second' WHERE id = $1",
       [older],
     )
     // Dispatched long ago, and no longer held by the engine: its lease says that it runs.

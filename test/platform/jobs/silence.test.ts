@@ -144,7 +144,8 @@ describe('connections of the engine on Postgres to a host that vanished', () => 
 /** Adds a job, as often as it takes. */
 async function addTo(producer: Producer): Promise<string> {
   const id = randomUUID()
-  const isStored = async () => (await producer.add([{ tickets: [{ id, dispatches: 1 }], priority: 1 }])).stored.has(id)
+  const tickets = [{ id, dispatches: 1, account: 'acc_a' }] as const
+  const isStored = async () => (await producer.add([{ tickets, priority: 1 }])).stored.has(id)
   await until(isStored, { timeoutMs: 30_000, what: 'an add' })
   return id
 }

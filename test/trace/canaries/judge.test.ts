@@ -32,7 +32,15 @@ function factsOf({ mode = 'block_and_lock', settings, ageSeconds = 1, readings, 
   return {
     at: AT,
     ...subject,
-    kill_switch: { mode, max_age_s: 300, families: [], apply_to: {}, ...settings },
+    kill_switch: {
+      mode,
+      max_age_s: 300,
+      families: [],
+      apply_to: {},
+      allow_experimental: false,
+      reading: RULE,
+      ...settings,
+    },
     reading:
       readings === null
         ? null

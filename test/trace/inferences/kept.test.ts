@@ -66,11 +66,8 @@ describe('the tokens of a completion', () => {
       (await tokens(made)).data as { token: number | null; text: string | null }[]
     const made = await infer(caller, { model: 'mine' })
     const bare = await infer(caller, { model: 'mine', retain: 'hash' })
-    const old = await infer(caller, { model: 'mine' })
-    await forgetTexts(caller, String(old.trace_id))
     const before = await dataOf(made)
     expect(before.map(({ text }) => text).join('')).toBe(made.completion)
-    expect(await dataOf(old)).toEqual(before)
 
     renameSync(folder.write('other.gguf', Buffer.concat([readFileSync(TINY), Buffer.alloc(32)])), mine)
     const { models } = on.service.services.trace.models
@@ -78,24 +75,5 @@ describe('the tokens of a completion', () => {
     expect(await dataOf(made)).toEqual(before)
     expect((await tokens(made, '&lens=1')).code).toBe('not_found')
     expect((await dataOf(bare)).map(({ token, text }) => [token, text])).toEqual(before.map(() => [null, null]))
-    expect(await dataOf(old)).toEqual(before.map((one) => ({ ...one, text: null })))
   })
-
-  /** As rows were written before the texts of tokens were kept. */
-  async function forgetTexts(caller: TestCaller, id: string): Promise<void> {
-    const { sealer, db } = on.service.services.platform
-    await db.tenant(caller, async (tx) => {
-      const [row] = await tx.query<{ sealed: Buffer }>(
-        'SELECT sealed_content AS sealed FROM trace_contents WHERE id = $1',
-        [id],
-      )
-      const { completionTexts: _, ...content } = JSON.parse(
-        sealer.open(row?.sealed ?? Buffer.alloc(0), `trace content ${id}`).toString(),
-      )
-      await tx.query('UPDATE trace_contents SET sealed_content = $2 WHERE id = $1', [
-        id,
-        sealer.seal(Buffer.from(JSON.stringify(content)), `trace content ${id}`),
-      ])
-    })
-  }
 })

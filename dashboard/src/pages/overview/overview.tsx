@@ -23,8 +23,12 @@ export function Page() {
         What waits
       </Title>
       {query.isError && <Failed error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isPending && (
+        <Stack role="status" aria-label="Loading">
+          <Skeleton height={86} />
+        </Stack>
+      )}
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-        {query.isPending && [1, 2, 3, 4].map((key) => <Skeleton key={key} height={86} />)}
         {waiting.map(([title, count, path]) =>
           count === null || count === undefined ? null : (
             <Card key={title} withBorder>
