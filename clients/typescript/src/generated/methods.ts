@@ -3004,9 +3004,9 @@ export class PolicyMethods extends Group {
    * Rules that always deny, never match or never give the reason, and more.
    *
    * A finding that says always or never is proven, whatever the facts; that there is none proves nothing.
-   * `ineffective_when_missing` is about deny rules, `unknown_policy_field` about documents that were stored before. No
-   * webhook is called: `webhook_unreachable` is about its address, and `webhook_without_secret` means that the account
-   * has no secret to sign questions with, so that each of them goes unanswered and refuses.
+   * `ineffective_when_missing` is about deny rules, `unknown_policy_field` about stored documents. No webhook is called:
+   * `webhook_unreachable` is about its address, and `webhook_without_secret` means that the account has no secret to
+   * sign questions with, so that each of them goes unanswered and refuses.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */

@@ -269,14 +269,14 @@ export interface ApiKey {
   name: string
   /** The first 8 characters of the key. */
   prefix: string
-  /** Its last 4; null for keys from before they were kept. */
+  /** Its last 4. */
   last4: string | null
   scopes: Open<GrantableScope>[]
   environment: Open<Environment>
   plan: Open<Plan>
   status: Open<ApiKeyStatus>
   createdAt: string
-  /** null for keys from before this was recorded. */
+  /** Who made it. */
   createdBy: Actor | null
   expiresAt: string | null
   /** For a rotated key: when its grace period was over. */
@@ -710,7 +710,7 @@ export interface AttributionResult {
   manifestUntil: string
   nodes: number
   links: number
-  /** As many as the thresholds ask for; 200000 are kept at most. null: of a job before this was counted. */
+  /** As many as the thresholds ask for; 200000 are kept at most. */
   linksFound: number | null
   /** null: the method is approximate. */
   sumCheck: AttributionSumCheck | null
@@ -2865,7 +2865,7 @@ export interface KillSwitch {
   digest: string
   /** null: the defaults. */
   changedAt: string | null
-  /** null: the defaults, or set when this was not recorded. */
+  /** null: the defaults. */
   changedBy: Actor | null
   document: KillSwitchDocument
 }
@@ -4141,7 +4141,7 @@ export interface PolicyVersion {
   digest: string
   /** null: the defaults. */
   changedAt: string | null
-  /** null: the defaults, or set when this was not recorded. */
+  /** null: the defaults. */
   changedBy: Actor | null
   /** The version whose document this one repeats. */
   rolledBackTo: number | null
@@ -4645,7 +4645,7 @@ export interface RiskPolicy {
   digest: string
   /** null: the defaults. */
   changedAt: string | null
-  /** null: the defaults, or set when this was not recorded. */
+  /** null: the defaults. */
   changedBy: Actor | null
   document: RiskPolicyDocument
 }
@@ -4931,7 +4931,7 @@ export interface ScreeningSettings {
   digest: string
   /** null: the defaults. */
   changedAt: string | null
-  /** null: the defaults, or set when this was not recorded. */
+  /** null: the defaults. */
   changedBy: Actor | null
   document: ScreeningSettingsDocument
 }
@@ -5551,7 +5551,7 @@ export interface TraceTexts {
   traceId: string
   /** As the model got it, and as `prompt_hash` covers it: a conversation or a text. */
   input: TracedPrompt
-  /** null where it was withheld: then it was never kept. Older traces of models elsewhere have none. */
+  /** null where it was withheld: then it was never kept. */
   completion: string | null
   /** Calls of tools that a model elsewhere made; `completion_hash` covers them. Absent where there are none. */
   toolCalls?: ModelToolCall[]
@@ -6899,11 +6899,11 @@ export interface ListTracesQuery {
   limit?: number | undefined
   /** next_cursor of the page before. */
   cursor?: string | undefined
-  include?: 'total_count' | undefined
   /** Created at or after. */
   createdGte?: string | undefined
   /** Created before. */
   createdLt?: string | undefined
+  include?: 'total_count' | undefined
   source?: TraceSource | undefined
   agentId?: string | undefined
   agentSessionId?: string | undefined
