@@ -60,6 +60,9 @@ const pages = [
   page('claims/$id', () => import('../pages/claims/claim.tsx')),
   page('cases', () => import('../pages/cases/cases.tsx')),
   page('cases/$id', () => import('../pages/cases/case.tsx')),
+  page('batches', () => import('../pages/batches/batches.tsx')),
+  page('batches/new', () => import('../pages/batches/upload.tsx')),
+  page('batches/$id', () => import('../pages/batches/batch.tsx')),
 ]
 
 export const router = createRouter({

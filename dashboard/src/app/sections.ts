@@ -17,6 +17,7 @@ export const SECTIONS: readonly { title: string; sections: readonly Section[] }[
     sections: [
       { title: 'Cases', path: 'cases', permission: 'cases.read', product: 'attest' },
       { title: 'Claims', path: 'claims', permission: 'claims.read', product: 'attest' },
+      { title: 'Batches', path: 'batches', permission: 'claims.read', product: 'attest' },
     ],
   },
 ]
@@ -42,6 +43,7 @@ export function sectionOf(path: string): Section | undefined {
 const BY_PREFIX: Record<string, string> = {
   clm: 'claims',
   cas: 'cases',
+  bat: 'batches',
 }
 
 export function pathOfId(id: string): string | undefined {
