@@ -16,7 +16,7 @@ const ink: MantineColorsTuple = [
 
 export const theme = createTheme({
   primaryColor: 'ink',
-  primaryShade: { light: 7, dark: 4 },
+  primaryShade: { light: 7, dark: 3 },
   autoContrast: true,
   colors: { ink },
   fontFamily: "'Inter Variable', system-ui, sans-serif",

@@ -23,7 +23,7 @@ export function Evidence({ evidence }: { evidence: FactorEvidence }) {
         <Row name="Found">
           <Value value={found} />
         </Row>
-        {Object.entries(more).map(([name, value]) => (
+        {Object.entries(withApiNames(more)).map(([name, value]) => (
           <Row key={name} name={wordsOf(name)}>
             <Value name={name} value={value} />
           </Row>
@@ -85,6 +85,16 @@ function formatMeasure(name: string, value: number): string {
   if (/_seconds$/.test(name)) return formatSeconds(value)
   if (/_ms$/.test(name)) return formatSeconds(value / 1_000)
   return /_bytes$/.test(name) ? formatBytes(value) : formatNumber(value)
+}
+
+/** The members with the names of the API: the client renames those of the first level. */
+export function withApiNames(members: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value as unknown,
+    ]),
+  )
 }
 
 /** `max_distance_metres` is "Max distance": the value has the unit. */

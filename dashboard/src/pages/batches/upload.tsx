@@ -202,8 +202,8 @@ function Upload() {
           A file of lines
         </Title>
         <Text size="sm" mb="xs">
-          NDJSON as <a href="/docs/events-and-batches">the guide</a> describes it: one capture in each line, whose media
-          are uploaded already.
+          NDJSON as <a href="/docs/attest/events-and-batches">the guide</a> describes it: one capture in each line,
+          whose media are uploaded already.
         </Text>
         {submitLines.isError && <Failed error={submitLines.error} />}
         <FileButton

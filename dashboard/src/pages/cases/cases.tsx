@@ -1,9 +1,10 @@
 // The queues of cases, by due date.
 
 import type { Case } from '@countersign/client'
-import { Group, SegmentedControl, Text } from '@mantine/core'
-import { useLocation, useNavigate } from '@tanstack/react-router'
-import { withQuery } from '../../app/address.ts'
+import { Anchor, Group, SegmentedControl, Text } from '@mantine/core'
+import { Link, useLocation, useNavigate } from '@tanstack/react-router'
+import { addressOf, withQuery } from '../../app/address.ts'
+import { useSession } from '../../app/session.tsx'
 import { Id, Nothing, Num, Status, Time } from '../../parts/values.tsx'
 import { List, type ListPage, type Query } from '../../recipe/list-page.tsx'
 import { argumentsOf, DEFAULT_QUEUE, QUEUES } from './queues.ts'
@@ -11,19 +12,21 @@ import { TakeNext } from './take-next.tsx'
 
 export function Page() {
   const search = useLocation({ select: ({ search: found }) => found as Query })
-  return <List key={search.queue ?? DEFAULT_QUEUE} page={pageOf(search)} />
+  const { environment } = useSession()
+  return <List key={search.queue ?? DEFAULT_QUEUE} page={pageOf(search, environment)} />
 }
 
-function pageOf(search: Query): ListPage<Case> {
+function pageOf(search: Query, environment: string): ListPage<Case> {
   const { queue = DEFAULT_QUEUE } = search
+  // The case needs the queue, to find the one after it.
+  const pathOf = ({ caseId }: Case) => withQuery(`cases/${caseId}`, { ...search, queue, cursor: undefined })
   return {
     title: 'Cases',
     name: 'cases',
     permission: 'cases.read',
     list: (client, query) => client.cases.list(argumentsOf(query)),
     idOf: ({ caseId }) => caseId,
-    // The case needs the queue, to find the one after it.
-    pathOf: ({ caseId }) => withQuery(`cases/${caseId}`, { ...search, queue, cursor: undefined }),
+    pathOf,
     actions: (
       <Group gap="xs">
         <Queues queue={queue} />
@@ -48,14 +51,18 @@ function pageOf(search: Query): ListPage<Case> {
       {
         name: 'claim',
         title: 'Claim',
-        show: ({ claimReference, claimId }) =>
-          claimReference === null ? (
-            <Id id={claimId} />
-          ) : (
-            <Text size="sm" lineClamp={2} maw={260} title={claimReference}>
-              {claimReference}
-            </Text>
-          ),
+        show: (row) => (
+          <Anchor
+            component={Link}
+            {...addressOf(environment, pathOf(row))}
+            size="sm"
+            lineClamp={2}
+            maw={260}
+            title={row.claimReference ?? row.claimId}
+          >
+            {row.claimReference ?? row.claimId}
+          </Anchor>
+        ),
       },
       { name: 'status', title: 'State', show: ({ status }) => <Status value={status} /> },
       { name: 'due', title: 'Due', show: (row) => <Due row={row} /> },

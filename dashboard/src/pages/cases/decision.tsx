@@ -80,7 +80,7 @@ export function Decision({ row, onStale, onDecided, hasNext }: DecisionProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
     event.preventDefault()
-    submit(hasNext)
+    submit(hasNext && option?.to !== 'in_review')
   }
   if (allowed.length === 0) {
     return (
@@ -89,6 +89,8 @@ export function Decision({ row, onStale, onDecided, hasNext }: DecisionProps) {
       </Card>
     )
   }
+  // Who starts a review stays with the case.
+  const hasBoth = hasNext && option !== undefined && option.to !== 'in_review'
   const verb = option === undefined ? 'Decide' : (VERBS[option.to] ?? words(option.to))
   return (
     <Card
@@ -144,14 +146,14 @@ export function Decision({ row, onStale, onDecided, hasNext }: DecisionProps) {
         <Group gap="xs">
           <Button
             size="sm"
-            variant={hasNext ? 'default' : 'filled'}
+            variant={hasBoth ? 'default' : 'filled'}
             loading={decide.isPending && !decide.variables}
             disabled={decide.isPending}
             onClick={() => submit(false)}
           >
             {verb}
           </Button>
-          {hasNext && (
+          {hasBoth && (
             <Button
               size="sm"
               loading={decide.isPending && decide.variables}

@@ -101,7 +101,7 @@ function Entry({ entry }: { entry: CaseEntry }) {
 }
 
 function describe({ kind, from, to, changes }: CaseEntry): string {
-  const change = from === to || to === null ? '' : ` to ${words(to)}`
+  const change = from === to || to === null || kind === 'opened' ? '' : ` to ${words(to)}`
   if (kind === 'proposed') return `proposed ${words(to ?? '')}`
   const parts = changes.map(
     ({ field, to: value }) => `${words(field)}: ${value === null ? 'none' : readable(field, value)}`,

@@ -8,7 +8,7 @@ import { formatMetres } from '../../parts/measures.ts'
 import { type Capture, metresBetween, type Place } from './capture.ts'
 
 // Beyond this a plan of two points says nothing: coasts and countries do.
-const FAR_METRES = 50_000
+const FAR_METRES = 200_000
 const SIZE = 300
 const MARGIN = 34
 const METRES_PER_DEGREE = 111_195
@@ -86,7 +86,7 @@ interface PlanProps {
   limitMetres: number | undefined
 }
 
-/** Metres east and north of the first place of loss: an error of less than 1 % over 50 km below 60 degrees. */
+/** Metres east and north of the first place of loss: an error of a few percent at the distance beyond which land is shown. */
 function Plan({ gps, losses, limitMetres }: PlanProps) {
   const [first] = losses
   if (first === undefined) return null

@@ -101,7 +101,7 @@ function Finding({ code, evidence, children }: { code: string; evidence: FactorE
             className="no-print"
             onClick={evidenceBox.toggle}
             aria-expanded={isOpen}
-            aria-label={`${isOpen ? 'Hide' : 'Show'} the evidence of ${code}`}
+            aria-label={`${isOpen ? 'Less' : 'Evidence'} about ${code}`}
             style={{ flexShrink: 0 }}
           >
             {isOpen ? 'Less' : 'Evidence'}

@@ -5,7 +5,7 @@ import { Code, Skeleton, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useClient, useSession } from '../../app/session.tsx'
 import { Failed } from '../../parts/failed.tsx'
-import { Value } from '../../parts/finding.tsx'
+import { Value, withApiNames } from '../../parts/finding.tsx'
 import { formatNumber } from '../../parts/measures.ts'
 import { Id, Status, Time } from '../../parts/values.tsx'
 import { type Fact, Facts } from '../../recipe/detail-page.tsx'
@@ -91,7 +91,7 @@ const C2PA_CODES = ['c2pa_present_valid', 'c2pa_invalid']
 export function Credentials({ attestation }: { attestation: SubmittedAttestation }) {
   const finding = attestation.advisoryFactors?.find(({ code }) => C2PA_CODES.includes(code))
   if (finding === undefined) return null
-  const evidence: Record<string, unknown> = { ...finding.evidence }
+  const evidence = withApiNames(finding.evidence)
   const signer = recordIn(evidence, 'signer')
   const sources = Array.isArray(evidence.digital_source_types) ? evidence.digital_source_types : []
   const of = (manifest: string) => sources.filter((source) => textIn(source, 'manifest') === manifest)

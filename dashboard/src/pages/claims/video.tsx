@@ -3,6 +3,7 @@
 import type { SubmittedAttestation } from '@countersign/client'
 import { Anchor, Code, Group, Table, Text } from '@mantine/core'
 import { useRef, useState } from 'react'
+import { withApiNames } from '../../parts/finding.tsx'
 import { formatBytes, formatNumber, formatSeconds } from '../../parts/measures.ts'
 import { type Capture, type Chunk, numberIn, recordIn } from './capture.ts'
 
@@ -69,7 +70,7 @@ export function Video({ attestation, capture }: { attestation: SubmittedAttestat
                   <Table.Td ta="right">{chunk.bytes === undefined ? '–' : formatBytes(chunk.bytes)}</Table.Td>
                   <Table.Td>
                     {(findings.get(chunk.index) ?? []).map((word) => (
-                      <Code key={word} color="red" mr={4}>
+                      <Code key={word} mr={4}>
                         {word}
                       </Code>
                     ))}
@@ -97,7 +98,8 @@ function findingsOf({ factors = [] }: SubmittedAttestation): Map<number, string[
     const words = found.get(index) ?? []
     if (!words.includes(word)) found.set(index, [...words, word])
   }
-  for (const { code, evidence } of factors) {
+  for (const { code, evidence: renamed } of factors) {
+    const evidence = withApiNames(renamed)
     const problems = recordIn(evidence, 'problems')
     for (const kind of Object.keys(problems)) add(numberIn(problems[kind], 'first_index'), `${code}: ${kind}`)
     if (Object.keys(problems).length === 0) add(numberIn(evidence, 'first_bad_index'), code)
