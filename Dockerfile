@@ -14,6 +14,17 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
       case "$library" in */linux/$(node -p process.arch)) ;; *) rm -rf "$library" ;; esac; \
     done
 
+FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS dashboard
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY clients ./clients
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY commands ./commands
+COPY src ./src
+COPY dashboard ./dashboard
+# The web page of the dashboard. What builds it stays out of the image.
+RUN node commands/dashboard.ts build
+
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 # Every embedded default is refused. Both ports listen on all addresses of the container: publish 8080 alone, and keep 9090
 # (metrics, readiness, the board) inside the network.
@@ -33,6 +44,7 @@ COPY docs ./docs
 # The service imports what it shares with the client library: canonical JSON, proofs, the claims of tokens.
 COPY clients/typescript ./clients/typescript
 COPY src ./src
+COPY --from=dashboard /app/dashboard/dist ./dashboard/dist
 # Code belongs to root; the service may write media and the operators' log, and temporary files (TMPDIR).
 RUN mkdir -p /data/blobs /data/admin && chown -R node:node /data
 ENV NODE_COMPILE_CACHE=/app/.compiled

@@ -1,6 +1,7 @@
 // `npm start`: everything in two processes, or with `-- --processes` in those of the Procfile, until Ctrl-C.
 
 import { retryWhileSlow } from '#src/platform/db/retry.ts'
+import { buildDashboard, canBuild } from './dashboard/build.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
 import { OWNER_EMAIL, publishableKeys, SANDBOX_ACCOUNT } from './seed.ts'
 import { sentenceOf } from './sentence.ts'
@@ -23,6 +24,8 @@ async function main(): Promise<number> {
   }
   try {
     const warn = (line: string) => void process.stderr.write(`  ! ${line}\n`)
+    // The API does not wait for it: until it is built, its address says so.
+    const dashboard = makeDashboard(warn)
     const deployment = await startDeployment({
       say,
       onWarning: oncePer(10_000, warn),
@@ -33,7 +36,7 @@ async function main(): Promise<number> {
     const ending = await Promise.race([untilAborted(end), deployment.lost])
     if (ending instanceof Error) process.stderr.write(`${sentenceOf(ending)}\nEverything is stopped. Start it again.\n`)
     else say(`\n${ending.word}: draining...`)
-    await deployment.stop()
+    await Promise.all([deployment.stop(), dashboard])
     say('Stopped.')
     return ending instanceof Error ? 1 : 0
   } catch (error) {
@@ -43,6 +46,17 @@ async function main(): Promise<number> {
     }
     process.stderr.write(`${sentenceOf(error)}\n`)
     return 1
+  }
+}
+
+/** Builds the dashboard where its sources changed. A failure is told, and ends nothing. */
+async function makeDashboard(warn: (line: string) => void): Promise<void> {
+  // A production install has no Vite: its image brings the build.
+  if (!canBuild()) return
+  try {
+    await buildDashboard({ signal: end })
+  } catch (error) {
+    if (!end.aborted) warn(sentenceOf(error))
   }
 }
 
@@ -64,7 +78,14 @@ function describe(deployment: Deployment, loginLink: string | undefined): string
       : [
           `Port${takenPorts.length === 1 ? ` ${takenPorts[0]} is` : `s ${takenPorts.join(', ')} are`} taken: it is ${port} this time.`,
         ]
-  const lines = ['', `Countersign listens on ${baseUrl}`, `Documentation: ${baseUrl}/docs`, ...taken, '']
+  const lines = [
+    '',
+    `Countersign listens on ${baseUrl}`,
+    `Dashboard: ${baseUrl}/app`,
+    `Documentation: ${baseUrl}/docs`,
+    ...taken,
+    '',
+  ]
   if (state !== undefined) {
     const { all, verify, attest } = publishableKeys(state, config)
     lines.push(

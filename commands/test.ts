@@ -24,12 +24,17 @@ await fetchModel()
 await preparePython()
 // The processes that tests start.
 await run([join(ROOT, 'commands/compile-cache.ts')])
+// Tests open its pages. A whole run builds it once, and nothing when its sources are those of the last build.
+if (args.length === 0 || args.some((name) => name.includes('dashboard'))) {
+  await run([join(ROOT, 'commands/dashboard.ts'), 'build'])
+}
 const tally = { passed: 0, failed: 0 }
 const steps =
   args.length > 0
     ? []
     : [
         step('types', [bin('typescript/bin/tsc'), '--noEmit']),
+        step('types of the dashboard', [bin('typescript/bin/tsc'), '--noEmit', '-p', 'dashboard']),
         step('lint', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.']),
       ]
 await Promise.all([...steps, runTests()])

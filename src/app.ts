@@ -2,6 +2,8 @@
 
 import Koa from 'koa'
 import type { RefusalAudit } from '#src/account/audit/refusals.ts'
+import { createDashboardFiles, type DashboardFiles } from '#src/dashboard/files.ts'
+import { dashboardRoutes } from '#src/dashboard/routes.ts'
 import { eventTypeRoutes } from '#src/docs/event-types.ts'
 import { notesOf } from '#src/docs/notes.ts'
 import { docsRoutes } from '#src/docs/routes.ts'
@@ -60,6 +62,8 @@ export interface AppDeps {
   jwks: () => Promise<{ keys: object[] }>
   /** The API's public address. */
   baseUrl: string
+  /** Without it, those of dashboard/dist. */
+  dashboard?: DashboardFiles
   log: Log
   metrics: Metrics
   now?: () => Date
@@ -177,13 +181,15 @@ export function allRoutes({
   notes = notesOf([]),
   jwks,
   baseUrl,
-}: Pick<AppDeps, 'routes' | 'notes' | 'jwks' | 'baseUrl'>): Route[] {
+  dashboard = createDashboardFiles(),
+}: Pick<AppDeps, 'routes' | 'notes' | 'jwks' | 'baseUrl' | 'dashboard'>): Route[] {
   const own = serviceRoutes({ jwks, baseUrl, describe: () => describeRoutes(all, { baseUrl, notes }) })
   const all: Route[] = [
     ...routes,
     ...own,
     ...eventTypeRoutes(notes),
     ...docsRoutes({ routes: () => all, notes, baseUrl }),
+    ...dashboardRoutes(dashboard),
   ]
   const seen = new Set<string>()
   for (const { method, path } of all) {

@@ -22,7 +22,7 @@ export function loginPage(script: string): DocsPage {
 <p><button type="submit">Sign in with the link</button></p>
 </form>
 <p id="sso"><a class="button" href="sso">Sign in with your organization</a></p>
-<p id="back" hidden><a href="../approve">Back to the approval</a></p>
+<p id="back" hidden><a href="../app">Open the dashboard</a></p>
 <form id="leave" hidden>
 <p><button type="submit">Sign out</button></p>
 <p><a href="../passkeys">Your passkeys</a> · <a href="../approve">Approvals</a></p>

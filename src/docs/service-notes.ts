@@ -129,6 +129,12 @@ export const SERVICE_NOTES: Record<string, Note> = {
     description:
       'Identity providers lead back here with a code and a state, which the page removes from the address and sends in a body.',
   },
+  'GET /app': { description: 'The same page as at each address below it, which shows the overview of the sandbox.' },
+  'GET /app/*path': {
+    description:
+      'The page asks the public API with the session of the browser. Its address names the environment and what is shown: `/app/sandbox/claims`.',
+  },
+  'GET /app/assets/:name': { description: 'Named by its content, so it never changes.' },
   'GET /login/link': {
     description:
       'Where the link of a mail leads. Opening it uses nothing up; the page sends the token when a person confirms.',

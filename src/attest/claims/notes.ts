@@ -1,6 +1,7 @@
 import { DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
+import { certificate } from '../trust/notes.ts'
 
 const PREFER =
   '`wait=N`: seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240). Preference-Applied in the answer ' +
@@ -176,7 +177,7 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/claims/:id/attestations': {
     description: 'Each attestation has its submission, so that you can check the signature again.',
-    answers: { 200: { example: listed({ ...evaluated, submission }) } },
+    answers: { 200: { example: listed({ ...evaluated, submission, certificates: [certificate] }) } },
   },
 }
 

@@ -14,9 +14,11 @@ import {
   provenanceStatusView,
   riskStatusView,
 } from '../judgement-views.ts'
+import { certificateView, toCertificateView } from '../trust/certificates.ts'
 import type { ListedClaim } from './claim-rows.ts'
 import type { AttestationRow, AttestationStatus } from './rows.ts'
 import type { Submission } from './submission.ts'
+import { certificatesOf } from './verify-capture.ts'
 
 const iso = timestampView
 
@@ -157,6 +159,9 @@ export const evidenceView = extended(
         description: 'Submission as sent: the signature covers the bundle.',
         verbatim: true,
       }),
+    certificates: z
+      .array(certificateView)
+      .describe('What the certificates that were sent say, the device’s own first; without those that can’t be read.'),
   },
   { id: 'SubmittedAttestation' },
 )
@@ -165,5 +170,10 @@ export function toEvidenceView(
   row: AttestationRow & { submission: Submission },
   keys: KeySet,
 ): z.infer<typeof evidenceView> {
-  return { ...toAttestationView(row, keys), submission: row.submission }
+  const chain = (row.submission.certificate_chain ?? []).map((der) => Buffer.from(der, 'base64'))
+  return {
+    ...toAttestationView(row, keys),
+    submission: row.submission,
+    certificates: certificatesOf(chain).map(({ der }) => toCertificateView(der)),
+  }
 }

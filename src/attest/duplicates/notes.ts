@@ -10,6 +10,7 @@ const compared = {
     {
       claim_id: 'clm_test_01m7wz3kq4fm2v7d0r8s6t5x9b',
       attestation_id: 'att_test_01m7wz3kq5e8g1h4j6n9p2w7ya',
+      media_id: 'med_test_01m7wz3kq5e8g1h4j6n9p2w7yb',
       kind: 'similar_media',
       distance_bits: 2,
     },

@@ -3,13 +3,13 @@ import { listEndpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { pageQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import type { DuplicateFindings } from './findings.ts'
-import type { ComparedRow } from './rows.ts'
-import type { Other } from './search.ts'
+import type { ComparedRow, ShownOther } from './rows.ts'
 
 const other = z
   .object({
     claim_id: z.string(),
     attestation_id: z.string(),
+    media_id: z.string(),
     kind: z.enum(['duplicate_media', 'similar_media']).meta({ id: 'DuplicateKind' }),
     distance_bits: z.number().int().describe('Differing bits of 64; 0 for identical bytes too.'),
   })
@@ -74,10 +74,11 @@ function statusOf({ state, notComparable }: ComparedRow) {
   return notComparable === null ? 'compared' : 'not_comparable'
 }
 
-function toOther({ claimId, attestationId, distanceBits }: Other): z.infer<typeof other> {
+function toOther({ claimId, attestationId, mediaId, distanceBits }: ShownOther): z.infer<typeof other> {
   return {
     claim_id: claimId,
     attestation_id: attestationId,
+    media_id: mediaId,
     kind: distanceBits === null ? 'duplicate_media' : 'similar_media',
     distance_bits: distanceBits ?? 0,
   }

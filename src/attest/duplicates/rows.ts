@@ -233,6 +233,9 @@ export async function reopenFingerprint(tx: Tx, attestationId: string): Promise<
   )
 }
 
+/** Another claim's attestation with its picture. */
+export type ShownOther = Other & { mediaId: string }
+
 export interface ComparedRow {
   attestationId: string
   mediaId: string
@@ -241,9 +244,9 @@ export interface ComparedRow {
   exactCount: number
   similarCount: number
   /** Nearest first. */
-  earlier: Other[]
+  earlier: ShownOther[]
   /** Attestations whose findings name this one, oldest first. */
-  later: Other[]
+  later: ShownOther[]
 }
 
 /** The findings of a claim's attestations, newest first. */
@@ -256,12 +259,14 @@ export async function findCompared(
     `SELECT attestation_id AS "attestationId", media_id AS "mediaId", state, not_comparable AS "notComparable",
        exact_count AS "exactCount", similar_count AS "similarCount",
        coalesce((SELECT jsonb_agg(jsonb_build_object('claimId', other_claim_id, 'attestationId', other_attestation_id,
-           'distanceBits', distance_bits) ORDER BY distance_bits NULLS FIRST, other_attestation_id)
-         FROM duplicate_findings d WHERE d.attestation_id = f.attestation_id), '[]') AS earlier,
+           'mediaId', theirs.media_id, 'distanceBits', distance_bits) ORDER BY distance_bits NULLS FIRST, other_attestation_id)
+         FROM duplicate_findings d
+         CROSS JOIN LATERAL (SELECT media_id FROM fingerprints WHERE attestation_id = d.other_attestation_id LIMIT 1) theirs
+         WHERE d.attestation_id = f.attestation_id), '[]') AS earlier,
        coalesce((SELECT jsonb_agg(jsonb_build_object('claimId', claim_id, 'attestationId', attestation_id,
-           'distanceBits', distance_bits) ORDER BY attestation_id)
-         FROM (SELECT d.attestation_id, d.distance_bits, theirs.claim_id FROM duplicate_findings d
-           CROSS JOIN LATERAL (SELECT claim_id FROM fingerprints WHERE attestation_id = d.attestation_id LIMIT 1) theirs
+           'mediaId', media_id, 'distanceBits', distance_bits) ORDER BY attestation_id)
+         FROM (SELECT d.attestation_id, d.distance_bits, theirs.claim_id, theirs.media_id FROM duplicate_findings d
+           CROSS JOIN LATERAL (SELECT claim_id, media_id FROM fingerprints WHERE attestation_id = d.attestation_id LIMIT 1) theirs
            WHERE d.other_attestation_id = f.attestation_id ORDER BY d.attestation_id LIMIT $4) AS named), '[]') AS later
      FROM fingerprints f WHERE claim_id = $1 AND ($2::text IS NULL OR attestation_id < $2)
      ORDER BY attestation_id DESC LIMIT $3`,

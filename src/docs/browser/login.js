@@ -49,16 +49,26 @@ function welcome({ user, account, role, csrf_token }) {
   leadBack()
 }
 
-// To the approval that a person wanted to see before signing in, perhaps in another tab. To nowhere else: what is kept is
-// compared with the form of its address.
+// To the page that a person wanted to see before signing in, perhaps in another tab, and otherwise to the dashboard. To
+// nowhere else: what is kept is compared with the forms of our addresses.
+const APPROVAL = /^approve(?:#apr_(?:test|live)_[0-9a-z]{26})?$/
+const DASHBOARD = /^app\/(?:sandbox|live)(?:\/[a-z0-9_-]+)*(?:\?[^#]{0,2000})?$/
+
 function leadBack() {
+  const back = document.getElementById('back')
+  back.hidden = false
   try {
     const { at, to } = JSON.parse(window.localStorage.getItem('countersign.return') ?? '{}')
     window.localStorage.removeItem('countersign.return')
-    if (!(Date.now() - at < 3_600_000) || !/^approve(?:#apr_(?:test|live)_[0-9a-z]{26})?$/.test(to)) return
-    const back = document.getElementById('back')
-    back.hidden = false
-    back.querySelector('a').href = new URL(to, root).href
+    if (!(Date.now() - at < 3_600_000)) return
+    const link = back.querySelector('a')
+    if (APPROVAL.test(to)) {
+      link.href = new URL(to, root).href
+      link.textContent = 'Back to the approval'
+    } else if (DASHBOARD.test(to)) {
+      link.href = new URL(to, root).href
+      link.textContent = 'Back to the dashboard'
+    }
   } catch {
     // A browser that keeps nothing.
   }

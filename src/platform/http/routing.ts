@@ -8,10 +8,11 @@ import type { Route } from './endpoint.ts'
 /** Exact paths only: a proxy's rule or a log entry for /v1/claims must not also match /V1/Claims/. */
 const EXACT = { sensitive: true, strict: true } as const
 
-/** In the router's order: `/v1/claims/batches` must come before `/v1/claims/:id`. */
+/** In the router's order: `/v1/claims/batches` before `/v1/claims/:id`, and `/app/assets/:name` before `/app/*path`. */
 export function inOrder(routes: readonly Route[]): Route[] {
   // One character per segment, so that any two paths compare in the same order.
-  const rank = ({ path }: Route) => path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith(':') ? '1' : '0'))
+  const rank = ({ path }: Route) =>
+    path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith('*') ? '2' : segment.startsWith(':') ? '1' : '0'))
   return routes.toSorted((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0))
 }
 
@@ -62,7 +63,7 @@ export function createRouting() {
   return {
     add(route: Pick<Route, 'method' | 'path'>, run: AnswerRoute): void {
       const { method, path } = route
-      if (!path.includes(':')) fixed.set(`${method} ${path}`, run)
+      if (!/[:*]/.test(path)) fixed.set(`${method} ${path}`, run)
       routerOf(path).register(path, [method], (ctx, next) => (isMostExact(ctx, route) ? run(ctx, ctx.params) : next()))
     },
     middleware(ctx: RouterContext, next: Next): unknown {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
 import { BARE_PHOTO, makePhone, type Phone, shoot } from './phone.ts'
@@ -274,6 +275,18 @@ describe('one claim', () => {
         ...result,
         claim_id,
         submission: { media_type, claim, bundle, signature, certificate_chain, assertion },
+        certificates: certificate_chain?.map((der) => {
+          const { subject, serialNumber, validFrom, validTo, fingerprint256 } = new X509Certificate(
+            Buffer.from(der, 'base64'),
+          )
+          return {
+            subject: expect.stringContaining(subject.split('=').at(-1) ?? ''),
+            serial: expect.stringMatching(new RegExp(`^0*${serialNumber}$`, 'i')),
+            not_before: new Date(validFrom).toISOString(),
+            not_after: new Date(validTo).toISOString(),
+            fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(),
+          }
+        }),
       },
     ])
   })

@@ -266,9 +266,10 @@ describe('GET /v1/claims/:id/duplicates', () => {
     await settle()
     const waiting = await submit(await takePhoto(), { reference: 'two captures' })
     const nothing = { not_comparable: null, earlier_more: 0, later: [] }
-    const named = ({ claim_id, attestation_id }: typeof first, distance = 0) => ({
+    const named = ({ claim_id, attestation_id, media_id }: typeof first, distance = 0) => ({
       claim_id,
       attestation_id,
+      media_id,
       kind: distance === 0 ? 'duplicate_media' : 'similar_media',
       distance_bits: distance,
     })

@@ -1719,6 +1719,7 @@ class DuplicateFindingsList(AnswerModel):
 class DuplicateMatch(AnswerModel):
     claim_id: str
     attestation_id: str
+    media_id: str
     kind: literals.DuplicateKind | str
     distance_bits: int
     """Differing bits of 64; 0 for identical bytes too."""
@@ -4122,6 +4123,8 @@ class Submission(AnswerModel):
 
 class SubmittedAttestation(Attestation):
     submission: Submission
+    certificates: list[Certificate]
+    """What the certificates that were sent say, the device’s own first; without those that can’t be read."""
 
 
 class SubmittedAttestationList(AnswerModel):

@@ -153,7 +153,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   SimulatePolicyRequest: { answers: 'flat' },
   SsoConfig: { domain_record: 'flat', changed_by: 'flat' },
   Statement: { operations: 'flat', payment: 'flat' },
-  SubmittedAttestation: { factors: 'Factor', advisory_factors: 'AdvisoryFactor', observations: 'Observation', signing_key_revoked: 'flat', failure: 'flat' },
+  SubmittedAttestation: { factors: 'Factor', advisory_factors: 'AdvisoryFactor', observations: 'Observation', signing_key_revoked: 'flat', failure: 'flat', certificates: 'flat' },
   SubmittedBatch: { counts: 'flat', risk_histogram: 'flat', rejected: 'RejectedLine' },
   SubmittedScreeningBatch: { counts: 'flat', rejected: 'RejectedLine' },
   Trace: { canary: 'flat', inference: 'TracedInference', created_by: 'flat' },

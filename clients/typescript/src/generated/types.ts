@@ -2296,6 +2296,7 @@ export type DuplicateKind = 'duplicate_media' | 'similar_media'
 export interface DuplicateMatch {
   claimId: string
   attestationId: string
+  mediaId: string
   kind: Open<DuplicateKind>
   /** Differing bits of 64; 0 for identical bytes too. */
   distanceBits: number
@@ -5395,6 +5396,8 @@ export interface Submission {
 
 export interface SubmittedAttestation extends Attestation {
   submission: Submission
+  /** What the certificates that were sent say, the device’s own first; without those that can’t be read. */
+  certificates: Certificate[]
 }
 
 export interface SubmittedAttestationList {

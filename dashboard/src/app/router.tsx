@@ -1,0 +1,86 @@
+// The addresses of the dashboard: /app/<environment>/<section>/...
+
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { Lost } from '../parts/lost.tsx'
+import { ENVIRONMENTS, type EnvironmentName } from './client.ts'
+import { SessionProvider } from './session.tsx'
+import { Shell } from './shell.tsx'
+import { UpdateNotice } from './update-notice.tsx'
+
+const root = createRootRoute({ notFoundComponent: Lost, errorComponent: UpdateNotice })
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/$environment/overview', params: { environment: 'sandbox' } })
+  },
+})
+
+const environmentRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/$environment',
+  beforeLoad: ({ params }) => {
+    if (!ENVIRONMENTS.some((name) => name === params.environment)) throw redirect({ to: '/' })
+  },
+  component: function Environment() {
+    const { environment } = environmentRoute.useParams()
+    return (
+      <SessionProvider environment={environment as EnvironmentName}>
+        <Shell />
+      </SessionProvider>
+    )
+  },
+})
+
+type Search = Record<string, string | undefined>
+
+/** Filters and cursor stand in the address as texts. */
+function keepTexts(search: Record<string, unknown>): Search {
+  return Object.fromEntries(
+    Object.entries(search).flatMap(([name, value]) =>
+      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [[name, `${value}`]] : [],
+    ),
+  )
+}
+
+/** A page below the environment. Its code is loaded when it is opened first. */
+function page<Path extends string>(path: Path, load: () => Promise<{ Page: () => React.ReactNode }>) {
+  return createRoute({
+    getParentRoute: () => environmentRoute,
+    path,
+    validateSearch: keepTexts,
+    component: lazyRouteComponent(load, 'Page'),
+  })
+}
+
+const pages = [
+  page('overview', () => import('../pages/overview/overview.tsx')),
+  page('claims', () => import('../pages/claims/claims.tsx')),
+  page('claims/$id', () => import('../pages/claims/claim.tsx')),
+  page('cases', () => import('../pages/cases/cases.tsx')),
+  page('cases/$id', () => import('../pages/cases/case.tsx')),
+  page('batches', () => import('../pages/batches/batches.tsx')),
+  page('batches/new', () => import('../pages/batches/upload.tsx')),
+  page('batches/$id', () => import('../pages/batches/batch.tsx')),
+]
+
+export const router = createRouter({
+  routeTree: root.addChildren([start, environmentRoute.addChildren(pages)]),
+  basepath: '/app',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  // The values stay as they are: no JSON in an address.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const known = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
+    const text = new URLSearchParams(known.map(([name, value]) => [name, `${value}`])).toString()
+    return text === '' ? '' : `?${text}`
+  },
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,52 @@
+// The navigation: which pages there are, and the permission that each takes. Names of roles are no part of it.
+
+export interface Section {
+  title: string
+  /** Below /app/<environment>/. */
+  path: string
+  /** Without one every signed-in user may open it. */
+  permission?: string
+  /** A product that the account must have. */
+  product?: 'attest' | 'authorize' | 'trace'
+}
+
+export const SECTIONS: readonly { title: string; sections: readonly Section[] }[] = [
+  { title: '', sections: [{ title: 'Overview', path: 'overview' }] },
+  {
+    title: 'Attest',
+    sections: [
+      { title: 'Cases', path: 'cases', permission: 'cases.read', product: 'attest' },
+      { title: 'Claims', path: 'claims', permission: 'claims.read', product: 'attest' },
+      { title: 'Batches', path: 'batches', permission: 'claims.read', product: 'attest' },
+    ],
+  },
+]
+
+const PAGES = SECTIONS.flatMap(({ sections }) => sections)
+
+/** The pages that a user may open, in their groups; empty groups are left out. */
+export function sectionsFor(may: (permission: string) => boolean, products: readonly string[]) {
+  return SECTIONS.map(({ title, sections }) => ({
+    title,
+    sections: sections.filter(
+      ({ permission, product }) =>
+        (permission === undefined || may(permission)) && (product === undefined || products.includes(product)),
+    ),
+  })).filter(({ sections }) => sections.length > 0)
+}
+
+export function sectionOf(path: string): Section | undefined {
+  return PAGES.find((section) => path === section.path || path.startsWith(`${section.path}/`))
+}
+
+/** Where the prefix of an id leads, below /app/<environment>/. */
+const BY_PREFIX: Record<string, string> = {
+  clm: 'claims',
+  cas: 'cases',
+  bat: 'batches',
+}
+
+export function pathOfId(id: string): string | undefined {
+  const section = BY_PREFIX[id.split('_', 1)[0] ?? '']
+  return section === undefined ? undefined : `${section}/${id}`
+}

@@ -1,0 +1,30 @@
+import { createTheme, type MantineColorsTuple } from '@mantine/core'
+
+// Shade 7 on white and shade 3 on dark both reach a contrast of 4.5.
+const ink: MantineColorsTuple = [
+  '#eef3fb',
+  '#dbe4f3',
+  '#b5c7e6',
+  '#8ca8d9',
+  '#698dce',
+  '#537cc7',
+  '#4773c5',
+  '#2f5597',
+  '#2a4c88',
+  '#1f3d73',
+]
+
+export const theme = createTheme({
+  primaryColor: 'ink',
+  primaryShade: { light: 7, dark: 3 },
+  autoContrast: true,
+  colors: { ink },
+  fontFamily: "'Inter Variable', system-ui, sans-serif",
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
+  defaultRadius: 'sm',
+  cursorType: 'pointer',
+  components: {
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+  },
+})

@@ -1,0 +1,105 @@
+// The dashboard in a real browser: Debian's Chromium by playwright-core, against the real application.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Role } from '#src/catalogue/access.ts'
+import { startTestService, type TestService, type TestServiceOptions } from './service.ts'
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+  // Only this machine has an address.
+  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost',
+]
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+// Beside ten other processes a page takes half a minute.
+const PATIENCE_MS = 80_000
+
+export const hasChromium = CHROMIUM !== undefined
+
+export interface Visitor {
+  context: BrowserContext
+  page: Page
+  /** Opens a page below /app/. */
+  visit(path: string): Promise<void>
+  /** What the console and the policy of the page complained about, and every other host that it asked. */
+  complaints: string[]
+}
+
+export interface Dashboard {
+  service: TestService
+  browser: Browser
+  /** A browser of a new user of the account. */
+  signIn(accountId: string, options?: { role?: Role; scheme?: 'light' | 'dark'; width?: number }): Promise<Visitor>
+  close(): Promise<void>
+}
+
+export async function startDashboard(options: TestServiceOptions = {}): Promise<Dashboard> {
+  if (CHROMIUM === undefined) throw new Error('there is no browser on this machine')
+  const service = await startTestService(options)
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  return {
+    service,
+    browser,
+    async signIn(accountId, { role = 'owner', scheme = 'light', width = 1_280 } = {}) {
+      const { headers } = await service.signIn(accountId, { role })
+      const context = await browser.newContext({
+        viewport: { width, height: 900 },
+        colorScheme: scheme,
+        reducedMotion: 'reduce',
+      })
+      context.setDefaultTimeout(PATIENCE_MS)
+      await context.addCookies(
+        (headers.Cookie ?? '').split('; ').map((cookie) => {
+          const at = cookie.indexOf('=')
+          return { name: cookie.slice(0, at), value: cookie.slice(at + 1), url: service.app.url }
+        }),
+      )
+      const page = await context.newPage()
+      const complaints: string[] = []
+      // An answer above 399 is no complaint of the page.
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
+          complaints.push(message.text())
+      })
+      page.on('pageerror', (error) => void complaints.push(error.message))
+      page.on('request', (request) => {
+        const url = request.url()
+        if (!url.startsWith(service.app.url) && !/^(?:data|blob):/.test(url)) complaints.push(`asked ${url}`)
+      })
+      return {
+        context,
+        page,
+        complaints,
+        visit: async (path) => void (await page.goto(`${service.app.url}/app/${path}`)),
+      }
+    },
+    async close() {
+      await browser.close()
+      await service.close()
+    },
+  }
+}
+
+/** The findings of axe on what is shown, a line each. */
+export async function findInaccessible(page: Page): Promise<string[]> {
+  // The policy of the page allows no inserted script; the debugger's evaluation is none.
+  await page.evaluate(AXE)
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[] }> }
+    }
+    const { violations } = await axe.run()
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary}`),
+    )
+  })
+}
