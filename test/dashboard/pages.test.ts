@@ -27,6 +27,8 @@ const PAGES: readonly PageRow[] = [
     permission: 'claims.read',
     empty: 'A claim appears with its first capture.',
   },
+  { path: 'cases', heading: 'Cases', request: /\/v1\/cases\?/, permission: 'cases.read' },
+  { path: 'batches', heading: 'Batches', request: /\/v1\/claims\/batches\?/, permission: 'claims.read' },
 ]
 
 describe.skipIf(!hasChromium)('the pages of the dashboard (skipped where there is no Chromium)', () => {
