@@ -1,11 +1,12 @@
 // Answers of authenticators, as a person sends them who has one passkey and wants to confirm what it did not sign.
 
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { ALGORITHM_NAMES, readAuthenticatorFacts, readMap } from '#src/authorize/passkeys/authenticator-data.ts'
 import { assertionResponse, registrationResponse } from '#src/authorize/passkeys/bodies.ts'
 import { loadWebauthn, verifyPasskeyAssertion, verifyRegistration } from '#src/authorize/passkeys/ceremony.ts'
 import { Failure } from '#src/failure.ts'
+import type { CeremoniesInput } from '../tools/vectors/answers/service-passkeys.ts'
+import { readVectors, type VectorCase } from '../tools/vectors/file.ts'
+import type { AssertionInput } from '../tools/vectors/made/passkeys.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
 import type { Dice } from './random.ts'
@@ -16,10 +17,17 @@ interface Response {
   signature: string
 }
 
-const read = (name: string) => JSON.parse(readFileSync(join(import.meta.dirname, '../vectors/passkeys', name), 'utf8'))
 const bytes = (text: string) => Buffer.from(text, 'base64url')
-const own = read('assertions.json')
-const w3c = read('w3c.json')
+// One passkey, which is known.
+const assertions = readVectors<AssertionInput, { answer: string }>('passkeys/assertions').cases.filter(
+  ({ input }) => input.credential.algorithm === 'ES256',
+)
+const w3c = readVectors<CeremoniesInput>('passkeys/w3c').cases.map(({ id, input }) => ({
+  id,
+  rp: { id: input.rp_id, origins: [input.origin] },
+  ...input.registration,
+}))
+const [{ input: own }] = assertions as [VectorCase<AssertionInput>]
 const RP = { id: own.rp_id, origins: own.origins }
 const KNOWN = {
   credentialId: bytes(own.credential.id),
@@ -27,14 +35,12 @@ const KNOWN = {
   algorithm: own.credential.algorithm,
   isBackupEligible: own.credential.backup_eligible,
 }
-const SIGNED: Response[] = own.cases
-  .filter(({ answer }: { answer: string }) => answer === 'accepted')
-  .map(({ response }: { response: { response: Response } }) => response.response)
+const SIGNED: Response[] = assertions
+  .filter(({ expect: { answer } }) => answer === 'accepted')
+  .map(({ input }) => input.response.response)
 const PARTS = ['clientDataJSON', 'authenticatorData', 'signature'] as const
-const REGISTRATION = w3c.cases.find(({ id }: { id: string }) => id === 'packed-self-es256').registration
-const OBJECTS: Buffer[] = w3c.cases.map(({ registration }: { registration: { attestationObject: string } }) =>
-  bytes(registration.attestationObject),
-)
+const [REGISTRATION] = w3c.filter(({ id }) => id === 'passkeys-w3c-packed-self-es256') as [(typeof w3c)[number]]
+const OBJECTS = w3c.map(({ attestationObject }) => bytes(attestationObject))
 const MAX_BYTES = 16 * 1024
 const LIMIT = { kind: 'thread', ms: 250 } as const
 const REFUSALS = [
@@ -106,11 +112,10 @@ export async function passkeyParsers(): Promise<Parser[]> {
         const response = { clientDataJSON: REGISTRATION.clientDataJSON, attestationObject: input.toString('base64url') }
         const parsed = registrationResponse.safeParse({ id, rawId: id, type: 'public-key', response })
         if (!parsed.success) return input.length > 0 ? 'too_long' : 'too_short'
-        const rp = { id: w3c.rp_id, origins: [w3c.origin] }
         let publicKey: Buffer = Buffer.alloc(0)
         const refused = await codeOf(async () => {
           const made = await verifyRegistration(parsed.data, {
-            rp,
+            rp: REGISTRATION.rp,
             challenge: bytes(REGISTRATION.challenge),
             pointer: '',
           })

@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { renderPhoto } from '../../capture-kit/photo.ts'
 import { freePort } from '../../commands/ports.ts'
+import type { SignatureInput } from '../../tools/vectors/answers/service-webhooks.ts'
+import { readVectors } from '../../tools/vectors/file.ts'
 import { type Guide, missingTools, openGuide } from '../support/guide.ts'
 import { type System, startSystem } from '../support/system.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
 const TOOLS = ['bash', 'curl', 'openssl', 'python3']
 
 describe.skipIf(missingTools(TOOLS).length > 0)(
@@ -83,10 +84,8 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
 )
 
 function acceptedVectors(): { json: string; canonical: string }[] {
-  const { cases }: { cases: { input?: string; canonical: string }[] } = JSON.parse(
-    readFileSync(join(ROOT, 'vectors/canonical/accepted.json'), 'utf8'),
-  )
-  return cases.flatMap(({ input, canonical }) => (input === undefined ? [] : [{ json: input, canonical }]))
+  const { cases } = readVectors<{ json: string }, { canonical: string }>('canonical/accepted')
+  return cases.map(({ input, expect: { canonical } }) => ({ json: input.json, canonical }))
 }
 
 interface SignatureCase {
@@ -99,17 +98,15 @@ interface SignatureCase {
 
 // The guide's verifiers know one secret and one tolerance, and leave the body to its parser.
 function signatureCases(): SignatureCase[] {
-  const { verify } = JSON.parse(readFileSync(join(ROOT, 'vectors/webhooks/signatures.json'), 'utf8'))
-  return verify.flatMap((one: Record<string, unknown>) => {
-    const headers = one.headers as Record<string, unknown>
+  const { cases } = readVectors<SignatureInput, { valid?: boolean; reason?: string | null }>('webhooks/signatures')
+  return cases.flatMap(({ input, expect: { valid, reason } }) => {
+    const { headers, secrets, tolerance, now } = input
     const header = headers['service-signature']
-    const secrets = one.secrets as string[]
     const [secret = ''] = secrets
-    const { valid, reason } = one.verdict as { valid: boolean; reason?: string }
     const isOnce = Object.keys(headers).filter((name) => name.toLowerCase() === 'service-signature').length === 1
-    const isKnown = secrets.length === 1 && typeof header === 'string' && isOnce && one.tolerance === undefined
-    if (!isKnown || reason === 'invalid_json') return []
-    const body = one.body_base64 ?? Buffer.from(String(one.body)).toString('base64')
-    return [{ body, header, secret, now: one.now, valid }]
+    const isKnown = secrets.length === 1 && secret !== '' && isOnce && tolerance === undefined
+    if (!isKnown || typeof header !== 'string' || valid === undefined || reason === 'invalid_json') return []
+    const body = input.body_base64 ?? Buffer.from(String(input.body)).toString('base64')
+    return [{ body, header, secret, now, valid }]
   })
 }

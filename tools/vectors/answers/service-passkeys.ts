@@ -10,7 +10,7 @@ interface Ceremony {
   clientDataJSON: string
 }
 
-interface CeremoniesInput {
+export interface CeremoniesInput {
   rp_id: string
   origin: string
   registration: Ceremony & { credential_id: string; attestationObject: string }
