@@ -43,6 +43,10 @@ export const NOT_CALLED: readonly string[] = [
   'DELETE /v1/auth/scim-tokens/:id',
   'DELETE /v1/auth/sso/config',
   'DELETE /v1/scim/v2/Users/:id',
+  // Files of a build, which a machine without the packages for it does not have.
+  'GET /app',
+  'GET /app/*path',
+  'GET /app/assets/:name',
   'GET /v1/auth/scim-tokens',
   'GET /v1/auth/sso/config',
   'GET /v1/auth/sso/start',
