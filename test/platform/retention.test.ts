@@ -168,6 +168,7 @@ describe('retention', () => {
       mails,
     } = whole
     const { invites, account_exports, policy_versions, policy_webhook_secrets } = whole
+    const { sso_configs, sso_starts, scim_tokens, directory_users } = whole
     // Hashes and counters stay; an entry that waits for its leaf has no row here.
     const { ledger_checkpoints, ledger_heads, ledger_leaves, ledger_nodes, ledger_pending, event_heads } = whole
     expect(await countOf(scope)).toEqual({
@@ -188,6 +189,10 @@ describe('retention', () => {
       mails,
       invites,
       account_exports,
+      sso_configs,
+      sso_starts,
+      scim_tokens,
+      directory_users,
       policy_versions,
       policy_webhook_secrets,
       ledger_checkpoints,
