@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 
-// Of an account, whatever the environment.
-const TENANT = `account_id = nullif(current_setting('app.account_id', true), '')`
+// Rows of one account, in both environments.
+const TENANT = `account_id = (SELECT NULLIF(current_setting('app.account_id', true), ''))`
 
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`

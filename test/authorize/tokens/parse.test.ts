@@ -36,6 +36,8 @@ it('hostile tokens cost at most one look-up, and a megabyte costs none', async (
   }
   expect(lookups).toBe(0)
   for (const { input } of readVectors<TokenInput>('tokens/offline').cases) {
+    // Some vectors have a value in place of a token, for libraries. Bodies of the service refuse these.
+    if (typeof input.token !== 'string') continue
     lookups = 0
     await parseIntentToken(input.token, keys, { environment: 'live' })
     expect(lookups).toBeLessThanOrEqual(1)

@@ -93,7 +93,11 @@ it('no column whose name says that it is a secret is exported', () => {
     traces: ['prompt_hash', 'completion_hash', 'prompt_tokens', 'completion_tokens', 'max_tokens', 'token_facts'].map(
       (name) => `traces.${name}`,
     ),
-    others: { trace_jobs: ['trace_jobs.manifest_hash'], model_diffs: ['model_diffs.report_hash'] },
+    others: {
+      trace_jobs: ['trace_jobs.manifest_hash'],
+      model_diffs: ['model_diffs.report_hash'],
+      sso_configs: ['sso_configs.client_secret_last4'],
+    },
   })
 })
 
