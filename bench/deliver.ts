@@ -20,8 +20,8 @@ import type { Stage } from './stage.ts'
 import { untilSettled } from './wait.ts'
 
 /**
- * With 50 endpoints nine seconds of deliveries. In two seconds, the beginning and the end, in which few are in flight, would
- * be a good part of the measured time.
+ * Nine seconds of deliveries with 50 endpoints. In two seconds, the beginning and the end, in which few are in flight,
+ * would be a good part of the measured time.
  */
 const EVENTS = 1_000
 const EVENTS_AT_ONCE = 20
@@ -101,7 +101,7 @@ async function runRate(on: Delivering, options: Options): Promise<Verdict[]> {
   ]
 }
 
-/** From the commit of an event to its arrival at each receiver, at a steady rate. */
+/** Measures the time from the commit of an event to its arrival at each receiver, at a steady rate. */
 async function runArrival({ stage, emit, arrivals }: Delivering, options: Options): Promise<Verdict[]> {
   const p50: number[] = []
   const p99: number[] = []

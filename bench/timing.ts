@@ -87,7 +87,7 @@ async function makeKeys({ db, scope }: Stage): Promise<Subject> {
 
 const claimsWith = (key: string) => requestOf({ method: 'GET', path: '/v1/claims', key })
 
-/** Addresses of users and of nobody, where nobody signs up. Both are 200; a mail goes to users only, later. */
+/** Addresses with and without a user, where sign-up is off. Both are 200; a mail goes to users only, later. */
 async function makeAddresses({ owner }: Stage, requests: number): Promise<Subject> {
   const people = Math.ceil(requests / REQUESTS_FOR_ADDRESS)
   await owner(

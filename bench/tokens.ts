@@ -42,7 +42,7 @@ export async function postAll(port: number, key: string, path: string, bodies: r
   return answers
 }
 
-/** One token for each; spread over a hundred sessions and devices. */
+/** Issues one token for each, spread over a hundred sessions and devices. */
 export async function issue(
   port: number,
   key: string,

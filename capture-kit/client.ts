@@ -82,7 +82,7 @@ export interface SubmittedBatch extends Batch {
 
 /** One line of a batch's results. */
 export interface BatchLine extends Attestation {
-  /** In the input, from 1. */
+  /** Line in the input, from 1. */
   line: number
   /** Resumes after this line. */
   cursor: string

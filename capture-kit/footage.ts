@@ -29,7 +29,9 @@ const CHUNKS = 5
 const CHUNK_MS = 200
 const BAD_CHUNK = 2
 
-/** One video of each kind, by the first enrolled phone whose bundles need no assertion. Dated at the plan's `now`. */
+/**
+ * Plans one video of each kind, by the first enrolled phone whose bundles need no assertion, dated at the plan's `now`.
+ */
 export function planVideos({ seed, now, devices }: FleetPlan): PlannedVideo[] {
   const enrolled = devices.flatMap(({ standing, hardware }, device) =>
     standing === 'enrolled' && hardware !== 'secure_enclave' ? [{ device, isProven: hardware !== 'none' }] : [],

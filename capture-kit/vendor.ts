@@ -83,7 +83,7 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
   })
   const attesters = new Map<string, Promise<Issuer[]>>()
 
-  // From the attesting certificate up to the root, created once per kind of phone.
+  // Returns the issuers from the attesting certificate up to the root, created once per kind of phone.
   function attesterOf(level: number, provisioning: 'factory' | 'remote'): Promise<Issuer[]> {
     const name = `${level} ${provisioning}`
     const known = attesters.get(name) ?? makeAttester(level === 2 ? 'StrongBox' : 'TEE', provisioning)

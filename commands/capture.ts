@@ -195,7 +195,7 @@ function bodyFile(folder: string, { path }: Pick<CaptureRequest, 'path'>): strin
   return join(folder, `${basename(path)}.json`)
 }
 
-// One after the other: the photos of a folder would not fit into the memory together.
+// Photos are signed one after the other: those of a folder would not fit into the memory together.
 async function signAll(request: CaptureRequest, device: Device, folder: string): Promise<void> {
   const paths = [request.path, ...request.others]
   const names = paths.map((path) => basename(path))

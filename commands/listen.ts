@@ -77,7 +77,7 @@ function noteGap(from: number, to: number): void {
   note(`Events after position ${from} were deleted after 30 days: going on after ${to}.`)
 }
 
-// One line when the service goes away, and one when it is back.
+// Writes one line when the service goes away, and one when it is back.
 function createTroubleReport(): (reason: string | undefined) => void {
   let isAway = false
   return (reason) => {

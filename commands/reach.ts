@@ -43,7 +43,7 @@ export function requirePostgresUrl(key: string, url: string): void {
 
 /** Waits as `reachPostgres` does. @throws {Error} when Redis can't be reached, or would lose jobs. */
 export async function reachRedis(engine: Pick<Engine, 'check'>, url: string, waits: Waits): Promise<void> {
-  // With a limit of 0 there is none.
+  // A limit of 0 means no limit.
   const redis = new Redis(url, { lazyConnect: true, connectTimeout: 0, retryStrategy: () => null })
   let reason: unknown
   redis.on('error', (error) => {

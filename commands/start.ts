@@ -60,7 +60,7 @@ async function makeDashboard(warn: (line: string) => void): Promise<void> {
   }
 }
 
-// undefined where the deployment's owner let somebody else have the account.
+// undefined where the deployment's owner gave the account to another person.
 async function makeLoginLink({ services, state, baseUrl }: Deployment): Promise<string | undefined> {
   if (state === undefined) return undefined
   const print = () => services.account.printLink(OWNER_EMAIL, { accountId: state.account.id, at: baseUrl })

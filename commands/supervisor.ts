@@ -25,7 +25,7 @@ interface SupervisorOptions {
   onWarning?: (line: string) => void
   /** Names the processes that are not ready yet. Its signal aborts a start that is in progress. */
   waits?: Waits
-  /** Without it those of the Procfile. */
+  /** Processes to run; by default those of the Procfile. */
   processes?: readonly ProcessLine[]
   /** Only these of them. */
   only?: readonly string[]

@@ -38,7 +38,7 @@ const RETRIES = 5
 const LONG_SET = 40
 const SHORT_SET = 3
 const LONG_EVERY = 4
-// At once: a few of different tenants.
+// A few works of different tenants run at once.
 const ROUNDS = 3
 
 const conversation = (n: number) => [

@@ -23,9 +23,9 @@ interface LoadOptions {
   open(): number
   openTarget: number
   batchSize: number
-  /** Between two single submissions of a client, on average. */
+  /** Mean pause between two single submissions of a client. */
   pauseMs: number
-  /** Between two batches of a client, on average. */
+  /** Mean pause between two batches of a client. */
   batchPauseMs: number
   /** Captures that a run ends with, unless it ends earlier. */
   maxCaptures?: number

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { type CalledServer, startCalledServer } from './hostility.ts'
 import { clock, type Journal } from './journal.ts'
 
-/** Between 0 and 1, with two places: from the digest's first byte. */
+/** Returns a score between 0 and 1 with two places, from the digest's first byte. */
 export function scoreOf(sha256: string): number {
   return Math.round((Number.parseInt(sha256.slice(0, 2), 16) / 255) * 100) / 100
 }

@@ -24,7 +24,7 @@ export interface Figures {
   killToRunMs: number[]
   /** From each return of Redis to the first job that ran. */
   redisToJobMs: number[]
-  /** From each FLUSHALL until the last of the jobs that it deleted ran. */
+  /** Time from each FLUSHALL until the last of the jobs that it deleted ran. */
   flushToAllMs: number[]
   redisDown: { calls: number; refused: number; p99Ms: number; calmP99Ms: number }
   /** Single submissions while another account attacked. */

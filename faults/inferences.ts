@@ -112,7 +112,7 @@ export async function startInferences(url: string, tenants: readonly Tenant[]) {
     const tenant = tenants[n % tenants.length]
     if (tenant !== undefined) await runOnce(tenant, n)
   }
-  // One of each kind before anything breaks: the first request of a model also loads it.
+  // One inference of each kind runs before anything breaks: the first request of a model also loads it.
   for (const n of [0, 1]) await runFor(n)
   const running = (async () => {
     for (let n = 2; !isStopping; n += 1) {

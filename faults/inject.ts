@@ -61,7 +61,7 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
     await scene.relays.order('postgres', 'restore')
     await replaced.finally(() => clearInterval(noting))
     for (const none of [killed, undefined]) successors.delete(none)
-    // One that gives up is started again, and its successor gives up too.
+    // A process that gives up is started again, and its successor gives up too.
     return { starts: successors.size }
   },
 

@@ -13,7 +13,7 @@ import type { PostgresServer } from './stores.ts'
 export interface DecisionFact {
   id: string
   scope: ScopeName
-  /** In hex, as all hashes here. */
+  /** Hexadecimal, as all hashes here. */
   hash: string
 }
 

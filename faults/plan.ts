@@ -19,7 +19,7 @@ export type Fault =
   | { name: 'slow-start'; process: Kind; ms: number }
   /** SIGSTOP of one, SIGCONT after `ms`. */
   | { name: 'freeze'; process: Kind; ms: number }
-  /** One is started again so that it dies (or hangs) at a named step. */
+  /** A process is started again so that it dies (or hangs) at a named step. */
   | { name: 'failpoint'; process: Kind; point: string; ms: number }
   /** SIGTERM of all, of each kind one after the other. */
   | { name: 'rolling' }

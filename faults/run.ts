@@ -50,7 +50,7 @@ export interface RunOptions {
   pauseMs: number
   batchPauseMs: number
   maxCaptures?: number
-  /** Between two faults. */
+  /** Pause between two faults. */
   gapMs: number
   /** Time without any fault before the first: the others are compared with it. */
   calmMs: number

@@ -265,7 +265,7 @@ function addConsumer({ consumers, ledgers }: Evidence): void {
   consumers.consumers.push({ scope, position: last })
 }
 
-/** One that was counted and one that was withheld, with its lock. */
+/** Adds an inference that was counted and one that was withheld, with its lock. */
 function addInferences({ inferences }: Evidence): void {
   const account = newAccountId('acc')
   const [plain, withheld, lock] = [id('trc'), id('trc'), id('lck')]

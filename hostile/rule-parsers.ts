@@ -1,6 +1,6 @@
-// The pure rules of Authorize and of shares over values that nobody expects: terms of mandates against those of a parent,
-// conditions over the elements of lists, and what a share shows of a graph. Each case is JSON, and is compared with what
-// must hold whatever the values are.
+// The pure rules of Authorize and of shares over unexpected values: terms of mandates against those of a parent,
+// conditions over the elements of lists, and what a share shows of a graph. Each case is JSON, and is compared with
+// what must hold whatever the values are.
 
 import type { ActionAmounts } from '#src/authorize/action-amounts.ts'
 import { judgeMandate, type MandateLevel } from '#src/authorize/mandates/judge.ts'

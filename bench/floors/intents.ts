@@ -30,7 +30,7 @@ const SUBJECTS = {
   matchedRuleId: null,
 }
 
-/** The read of the caller's key, by the service's own look-up: without it nobody knows whose rows to read. */
+/** Reads the caller's key by the service's own look-up: without it the owner of the rows is not known. */
 export async function readKey(authorization: string): Promise<void> {
   const row = await keys.find(authorization.replace('Bearer ', ''))
   if (row === undefined) throw new Error('the key is unknown')

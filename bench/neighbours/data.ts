@@ -23,7 +23,7 @@ export interface HonestData {
   erasable: string[]
   /** Attestations whose evaluation failed: each can be retried once. */
   failed: string[]
-  /** In review. */
+  /** Cases in review. */
   caseIds: string[]
   /** Chains of devices (base64 of DER), to be enrolled. */
   chains: string[][]

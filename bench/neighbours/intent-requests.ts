@@ -181,7 +181,7 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
       send('POST', `/v1/schedules/${id}/pause`, {}, { headers: {}, body: '', after: () => keep(paused, id) }),
     ),
     'POST /v1/schedules/:id/resume': withFirst(paused, (id) =>
-      // One that was resumed before is active.
+      // A schedule that was resumed before is active.
       send('POST', `/v1/schedules/${id}/resume`, {}, { headers: {}, body: '', status: [200, 409] }),
     ),
     'POST /v1/schedules/:id/cancel': withLast(paused, (id) =>

@@ -50,7 +50,7 @@ export function readJobsRedrive({ queue: named }: Values, id: string | undefined
       try {
         if (await redrive(services.platform.db, job, workOf(services, job.queue))) redriven += 1
       } catch (error) {
-        // One that can never run again must not hold back the others.
+        // A job that can never run again must not hold back the others.
         if (id !== undefined || !(error instanceof Failure)) throw error
         refused.push({ id: job.id, because: error.message })
       }

@@ -33,7 +33,7 @@ type Members = Record<string, unknown>
 const PATIENCE_MS = 15 * 60_000
 const RETRY_MS = 500
 const LINE = { maxBytes: 8 * 1024 * 1024, maxDepth: 64 }
-/** EUR: above it a person approves, and above the second one nobody may. */
+/** EUR: a person approves amounts above the first limit, and no action may exceed the second one. */
 const APPROVED_ABOVE = 150
 const DENIED_ABOVE = 300
 const BUDGET = '400.00'

@@ -12,7 +12,7 @@ type Call = (
 
 interface CanaryOptions {
   call: Call
-  /** With the session of a person. */
+  /** Calls with the session of a person. */
   person: Call
   say(line: string): void
   /** Takes what differs from the plan. */

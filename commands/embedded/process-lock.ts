@@ -149,7 +149,7 @@ async function breakLock(file: string, claim: string): Promise<void> {
   try {
     linkSync(claim, breaking)
   } catch {
-    // One that lives may take long, if it gets no processor.
+    // A process that lives may take long, if it gets no processor.
     if (!(await isSameProcess(readText(breaking)))) rmSync(breaking, { force: true })
     return
   }
@@ -162,7 +162,7 @@ async function breakLock(file: string, claim: string): Promise<void> {
 }
 
 interface Found {
-  /** When the process started, in the system's format. */
+  /** Start time of the process, in the system's format. */
   started: string
   isSuspended: boolean
   command: string | undefined

@@ -12,7 +12,7 @@ import { sentenceOf } from '../sentence.ts'
 export interface Forwarded {
   /** undefined: there was no answer. */
   status: number | undefined
-  /** Why there was none. */
+  /** Why there was no answer. */
   error: string | undefined
   durationMs: number
   /** Why the event or its signature was not verified. It is sent all the same. */

@@ -56,7 +56,7 @@ export interface ListenOptions {
   types: string[] | undefined
   replay: string | undefined
   after: number | undefined
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   service: string
   key: string
   secret: string

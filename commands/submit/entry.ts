@@ -34,7 +34,7 @@ export interface Entry {
   /** The same capture in a later run has the same key; with another photo or body it is another capture. */
   key: string
   photo?: FileFacts
-  /** Without `media`, unless that existed before. */
+  /** Body without `media`, unless that existed before. */
   body: Body
   problems: Finding[]
 }

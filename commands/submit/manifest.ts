@@ -112,7 +112,7 @@ async function readRowBody(
   return { body: {}, problems: [] }
 }
 
-// The sender maintains the table by hand, so it overrides the file. None of it is signed.
+// The sender maintains the table by hand, so it overrides the file. The table is not signed.
 function fillIn(body: Body, cells: Cells): Finding[] {
   const problems: Finding[] = []
   for (const [column, pointer] of COLUMNS) {

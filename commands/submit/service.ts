@@ -255,7 +255,7 @@ interface Call<Value> {
   read(body: Dispatcher.ResponseData['body']): Promise<Value>
   /** The failure may be that of this request alone. */
   isSolitary?: boolean
-  /** At most this long; less than the submission's patience. */
+  /** Longest wait; less than the submission's patience. */
   patienceMs?: number
   /** The submission goes on where the key lacks the scope for it. */
   isOptional?: boolean

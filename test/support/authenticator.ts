@@ -20,7 +20,7 @@ interface Lies {
   isBackupEligible?: boolean
   isBackedUp?: boolean
   counter?: number
-  /** After the authenticator data, and signed with it. */
+  /** Bytes after the authenticator data, signed with it. */
   trailing?: Buffer
 }
 

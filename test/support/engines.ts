@@ -22,7 +22,7 @@ export function testedEngines(): EngineKind[] {
   return inject('redisUrl') === null ? ['postgres'] : ['postgres', 'redis']
 }
 
-/** On Redis under a prefix of its own. */
+/** An engine on Redis uses a prefix of its own. */
 export function makeEngine(kind: EngineKind, { url }: Pick<TestDatabase, 'url'>): Engine {
   const redisUrl = inject('redisUrl')
   if (kind === 'postgres' || redisUrl === null) return createEngine({ databaseUrl: url })

@@ -22,7 +22,7 @@ export interface KnownMetric {
   kind: string
 }
 
-/** Every metric that a process of ours can show; prom-client's own too, when asked for. */
+/** Every metric that a process of the service can show; prom-client's own too, when asked for. */
 export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   const { registry } = createMetrics({ process: 'test' })
   // Gauges query when they are scraped, and no scrape happens here.

@@ -58,7 +58,7 @@ const SECONDS: Record<string, number> = {
   'test/attest/hardware/corpus.test.ts': 12,
   'test/attest/media/threads.test.ts': 8,
   'test/platform/http/body.test.ts': 7,
-  // With SmolLM2.
+  // These files load SmolLM2.
   'test/trace/llama/forward.test.ts': 20,
   'test/trace/shares/prompt-attack.test.ts': 45,
   'test/trace/models/model-process.test.ts': 10,

@@ -9,7 +9,7 @@ export interface Secrets {
   findIn(text: string | Buffer): string[]
 }
 
-// Nobody guesses as many characters, and no other text of a run has them by chance.
+// So many characters can't be guessed, and no other text of a run has them by chance.
 const PIECE = 12
 const STEP = 4
 

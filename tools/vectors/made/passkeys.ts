@@ -49,10 +49,10 @@ interface Given {
   rpId?: string
   flags?: number
   counter?: number
-  /** After the counter. */
+  /** Bytes after the counter. */
   more?: Buffer
   clientData?: Record<string, unknown>
-  /** In place of the JSON of the client data. */
+  /** Replaces the JSON of the client data. */
   clientBytes?: Buffer
   signature?: (signature: Signature) => Buffer
   /** The bytes of the authenticator data that are sent. */

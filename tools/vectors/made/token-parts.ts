@@ -60,7 +60,7 @@ export function makeToken(made: Made = {}): string {
   return `${input}.${rawSignature(signNumbers(made.key ?? KEYS.live, input)).toString('base64url')}`
 }
 
-/** With another signature. */
+/** Makes a token with another signature. */
 export function withSignature(bytes: Buffer | string, made: Made = {}): string {
   return `${inputOf(made)}.${Buffer.from(bytes as string).toString('base64url')}`
 }
