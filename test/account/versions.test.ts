@@ -1,7 +1,7 @@
 // What an account can overwrite has a version, so that two people don't undo each other's changes.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { disableEndpoint } from '#src/account/webhooks/waiting.ts'
+import { disableEndpoint } from '#src/account/webhooks/backlog.ts'
 import { newId } from '#src/platform/ids.ts'
 import type { TestAnswer } from '../support/http.ts'
 import { startTestService, type TestService } from '../support/service.ts'

@@ -89,7 +89,7 @@ const PURE = [
   'src/authorize/intents/facts.ts',
   'src/authorize/intents/pipeline.ts',
   'src/authorize/intents/reasons.ts',
-  'src/authorize/intents/spending.ts',
+  'src/authorize/intents/limits-steps.ts',
   'src/authorize/mandates/judge.ts',
   'src/authorize/mandates/narrowing.ts',
   'src/authorize/policy/checks.ts',

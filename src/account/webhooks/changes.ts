@@ -8,11 +8,11 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, getOwned } from '#src/platform/ids.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
+import { cancelWaiting, limitDeliveries } from './backlog.ts'
 import { rearm } from './circuit-rows.ts'
 import { type EndpointRow, type EndpointStatus, lockEndpoint, replaceSecret, updateEndpoint } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
 import { auditedOf, checkEventTypes, checkUrl, type GivenSettings } from './settings.ts'
-import { cancelWaiting, limitDeliveries } from './waiting.ts'
 
 export const GRACE_SECONDS = 86_400
 export const MAX_GRACE_SECONDS = 604_800

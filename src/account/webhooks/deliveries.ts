@@ -9,6 +9,7 @@ import { type CountedPage, type CountedQuery, listPage, type Pager } from '#src/
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, getOwned, noSuch, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
+import { admitDirect } from './backlog.ts'
 import {
   type AttemptRow,
   countDeliveries,
@@ -22,10 +23,9 @@ import {
   type PageRange,
 } from './delivery-rows.ts'
 import { envelopeOf } from './envelope.ts'
-import { MAX_RESENT_ATTEMPTS, sendAgain } from './resend.ts'
+import { MAX_RESENT_ATTEMPTS, sendAgain } from './redelivery.ts'
 import { hasEndpoint, lockEndpoint } from './rows.ts'
 import { unknownType } from './settings.ts'
-import { admitDirect } from './waiting.ts'
 
 export interface LoggedDelivery extends DeliveryRow {
   log: AttemptRow[]

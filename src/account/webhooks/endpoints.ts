@@ -9,6 +9,7 @@ import { type CountedPage, type CountedQuery, listPage, type Pager } from '#src/
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, getOwned, newId, type Scope } from '#src/platform/ids.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
+import { admitDirect, cancelForDeleted, limitDeliveries } from './backlog.ts'
 import { emitMany } from './emit.ts'
 import {
   countEndpoints,
@@ -22,7 +23,6 @@ import {
 } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
 import { auditedOf, checkEventTypes, checkUrl, DEFAULTS, type GivenSettings } from './settings.ts'
-import { admitDirect, cancelForDeleted, limitDeliveries } from './waiting.ts'
 
 /** Each event is written once per endpoint that subscribes to it. */
 export const MAX_ENDPOINTS = 100

@@ -8,12 +8,12 @@ import { parseRetryAfter } from '#src/platform/net/exchange.ts'
 import type { OutboundAnswer } from '#src/platform/net/outbound.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import { type Begun, endDelivery, findStanding, finishFailed, outcomeOf } from './attempts.ts'
+import { cancelWaiting, disableEndpoint } from './backlog.ts'
 import { judgeCircuit } from './circuit.ts'
 import { type FailureRun, openCircuit, recordFailure, takeProbe } from './circuit-rows.ts'
 import { type DisabledReason, lockEndpoint } from './rows.ts'
 import { isHopeless, MAX_ATTEMPTS, nextDelayMs } from './schedule.ts'
 import { countOutcomes } from './statistics.ts'
-import { cancelWaiting, disableEndpoint } from './waiting.ts'
 
 export interface FailedDeps {
   now: () => Date

@@ -19,7 +19,7 @@ import {
   type RecoveryWalk,
   reopenWalk,
 } from './recovery-rows.ts'
-import { MAX_RESENT_ATTEMPTS, sendAgain } from './resend.ts'
+import { MAX_RESENT_ATTEMPTS, sendAgain } from './redelivery.ts'
 
 /** `idsBefore` lies an hour above its time, and the clocks of processes may differ by as much. */
 export const SLACK_MS = 2 * HOUR_MS

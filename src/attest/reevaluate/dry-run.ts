@@ -12,7 +12,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Pager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { judgeBy, STORED_RESULT, type StoredResult } from './touched.ts'
+import { judgeBy, STORED_RESULT, type StoredResult } from './affected.ts'
 
 /** The most claims that one call examines; the next page continues. */
 const MAX_CLAIMS_LOOKED = 2_000

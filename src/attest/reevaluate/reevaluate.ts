@@ -10,7 +10,7 @@ import type { Work } from '#src/platform/jobs/consume.ts'
 import type { Facts } from '../factors/facts.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import { createRejudge, type RejudgeDeps } from './rejudge.ts'
-import { createWalk, type WalkDeps } from './walk.ts'
+import { createWalk, type WalkDeps } from './scan.ts'
 
 export interface ReevaluateDeps
   extends Omit<LoadFactsDeps, 'db' | 'revocations'>,

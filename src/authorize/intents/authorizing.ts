@@ -26,6 +26,9 @@ import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfAuthorize } from './action.ts'
 import { type Authorization, bindingsOf, preflightOf, replayOf } from './authorization.ts'
 import type { AuthorizeRequest } from './bodies.ts'
+import { type Draft, type Drafting, draftToken, foreseenFacts } from './draft-token.ts'
+import { runPipeline } from './pipeline.ts'
+import { readState, stateFactsOf, type Under } from './read-limits.ts'
 import {
   type BoundStateDeps,
   readBoundState,
@@ -33,12 +36,9 @@ import {
   type Subjects,
   subjectLocksOf,
   takeLocks,
-} from './bound-state.ts'
-import { type Draft, type Drafting, draftToken, foreseenFacts } from './drafting.ts'
-import { runPipeline } from './pipeline.ts'
+} from './read-token-state.ts'
 import { decisionOfAuthorize, decisionOfRefusal } from './record.ts'
 import { checkIds, refuse, type Seen, trippedFailure } from './refusals.ts'
-import { readState, stateFactsOf, type Under } from './state.ts'
 
 export interface AuthorizingDeps extends BoundStateDeps {
   db: Pick<Database, 'tenant' | 'readTenant'>

@@ -9,7 +9,7 @@ import type { IntentRow } from '#src/authorize/tokens/rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { VerifyFacts } from './facts.ts'
-import { amountsOf } from './spending.ts'
+import { amountsOf } from './limits-steps.ts'
 
 export interface Charges {
   jti: string

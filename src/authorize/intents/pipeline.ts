@@ -20,8 +20,8 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
 import { shownFamily } from '#src/trace/canaries/judge.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
+import { isCounterpartyContradicted, judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './limits-steps.ts'
 import type { VerifyReason } from './reasons.ts'
-import { isCounterpartyContradicted, judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './spending.ts'
 
 export interface VerifyOutcome extends Partial<RefusalDetails>, Pick<PolicyEvaluation, 'isOverBudget'> {
   valid: boolean

@@ -7,9 +7,9 @@ import { checkId } from '#src/platform/ids.ts'
 import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
 import { lockedFailure } from '#src/trace/locks/locks.ts'
 import type { AuthorizeRequest } from './bodies.ts'
-import { type BoundState, isOwnId, type Subjects } from './bound-state.ts'
 import type { StateFacts } from './facts.ts'
-import type { Under } from './state.ts'
+import type { Under } from './read-limits.ts'
+import { type BoundState, isOwnId, type Subjects } from './read-token-state.ts'
 
 /** What is true of a request at one moment. */
 export interface Seen {

@@ -11,12 +11,12 @@ import type { Caller } from '#src/platform/http/endpoint.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
 import { isTripping } from '#src/trace/canaries/conditions.ts'
 import type { CanaryPort } from '#src/trace/canaries/port.ts'
-import type { OutsideAnswers } from './asking.ts'
 import { chargesOf, spend } from './charging.ts'
 import type { VerifyFacts } from './facts.ts'
+import type { OutsideAnswers } from './outside-answers.ts'
 import { runPipeline, type VerifyOutcome } from './pipeline.ts'
-import type { Presented } from './presented.ts'
 import { decisionsOfVerify } from './record.ts'
+import type { Presented } from './verify-input.ts'
 
 export interface Verified {
   decisionId: string

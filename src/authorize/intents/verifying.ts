@@ -18,14 +18,21 @@ import { actorOf } from '#src/platform/http/principal.ts'
 import { type Environment, newId } from '#src/platform/ids.ts'
 import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfVerify } from './action.ts'
-import { type Ask, answersUnder, createPolicyMemory, NOTHING_ASKED, type OutsideAnswers, withTrips } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
-import { type BoundStateDeps, readBoundState, readTogether, subjectLocksOf, takeLocks } from './bound-state.ts'
 import { checkKey, withKeyReuse } from './execution-keys.ts'
+import {
+  type Ask,
+  answersUnder,
+  createPolicyMemory,
+  NOTHING_ASKED,
+  type OutsideAnswers,
+  withTrips,
+} from './outside-answers.ts'
 import { runPipeline, type VerifyOutcome } from './pipeline.ts'
-import { type Presented, type PresentedToken, unknownFacts, verifyFactsOf, withClaims } from './presented.ts'
+import { lockStates, readState } from './read-limits.ts'
+import { type BoundStateDeps, readBoundState, readTogether, subjectLocksOf, takeLocks } from './read-token-state.ts'
 import { createSettle, type JudgedToken, type SettlingDeps, type Verified } from './settling.ts'
-import { lockStates, readState } from './state.ts'
+import { type Presented, type PresentedToken, unknownFacts, verifyFactsOf, withClaims } from './verify-input.ts'
 
 export interface VerifyingDeps extends BoundStateDeps, SettlingDeps {
   db: Pick<Database, 'tenant' | 'readTenant'>

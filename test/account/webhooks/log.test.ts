@@ -1,8 +1,8 @@
 // The log of deliveries: everything that was sent and answered, what is sent again, and the export.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cancelWaiting } from '#src/account/webhooks/backlog.ts'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
-import { cancelWaiting } from '#src/account/webhooks/waiting.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { call } from '../../support/http.ts'
 import { until } from '../../support/until.ts'

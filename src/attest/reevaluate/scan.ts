@@ -18,7 +18,7 @@ import { enqueue } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { READ_EVERY_MS } from '../hardware/lists.ts'
-import { findTouched } from './touched.ts'
+import { findTouched } from './affected.ts'
 
 export interface WalkDeps {
   db: Database

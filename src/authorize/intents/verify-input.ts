@@ -8,12 +8,12 @@ import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { tokenFactsOf } from './action.ts'
-import type { OutsideAnswers } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
-import { type BoundState, factsPart, type Subjects } from './bound-state.ts'
 import { type Executor, isRetry } from './execution-keys.ts'
 import { NO_STATE, type RequestFacts, type VerifyFacts } from './facts.ts'
-import { type StateRows, stateFactsOf, type Under } from './state.ts'
+import type { OutsideAnswers } from './outside-answers.ts'
+import { type StateRows, stateFactsOf, type Under } from './read-limits.ts'
+import { type BoundState, factsPart, type Subjects } from './read-token-state.ts'
 
 /** What is known of a presented token without a database. */
 export interface Presented {

@@ -1,7 +1,7 @@
 // Answers of webhooks and canaries under the policy that decides, which may be another than the one that asked.
 
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { answersUnder, NOTHING_ASKED, type OutsideAnswers } from '#src/authorize/intents/asking.ts'
+import { answersUnder, NOTHING_ASKED, type OutsideAnswers } from '#src/authorize/intents/outside-answers.ts'
 import { compilePolicy } from '#src/authorize/policy/compile.ts'
 import { documentSchema } from '#src/authorize/policy/document.ts'
 import { needsOf } from '#src/authorize/policy/requirements.ts'

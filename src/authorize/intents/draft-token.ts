@@ -10,11 +10,11 @@ import type { StatusPlace } from '#src/authorize/tokens/status-index.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { newId } from '#src/platform/ids.ts'
 import { tokenFactsOf } from './action.ts'
-import { storedAnswers } from './asking.ts'
 import type { AuthorizeRequest } from './bodies.ts'
-import { type BoundState, factsPart } from './bound-state.ts'
 import type { RequestFacts, StateFacts, VerifyFacts } from './facts.ts'
+import { storedAnswers } from './outside-answers.ts'
 import { runPipeline, type VerifyOutcome } from './pipeline.ts'
+import { type BoundState, factsPart } from './read-token-state.ts'
 
 /** The action to authorize, and who authorizes it. */
 export interface Drafting {

@@ -19,8 +19,8 @@ import type { CanaryReading } from '#src/trace/canaries/conditions.ts'
 import type { CanaryPort, CanaryState } from '#src/trace/canaries/port.ts'
 import { latestTrip } from '#src/trace/canaries/trip-rows.ts'
 import { liveLock } from '#src/trace/locks/rows.ts'
-import { maxAgeOf } from './asking.ts'
 import type { VerifyFacts } from './facts.ts'
+import { maxAgeOf } from './outside-answers.ts'
 
 export interface BoundStateDeps extends Pick<PolicyReader, 'readPolicy'> {
   canaries: Pick<CanaryPort, 'readState'>
