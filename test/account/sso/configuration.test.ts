@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createRecheck } from '#src/account/sso/recheck.ts'
+import { until } from '../../support/until.ts'
 import { discoveryOf, type HostileProvider, startHostileProvider } from './hostile-provider.ts'
 import { type Organization, type SsoService, startSsoService } from './service.ts'
 
@@ -13,6 +15,8 @@ afterAll(async () => {
   await service?.close()
   await provider?.close()
 })
+
+const WAITING = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 
 const refusedAt = (pointer: string, code: string) => ({ status: 400, json: { errors: [{ pointer, code }] } })
 async function signInOnce({ domain }: Organization, email = `first@${domain}`) {
@@ -250,29 +254,53 @@ describe('enforcement', () => {
     expect((await signInOnce(org, invited)).json.role).toBe('developer')
   })
 
-  it('and a link that is used at the same moment leave no session', async () => {
+  it.each([
+    // The new session refers to its user: it waits for the row, after it has read whether single sign-on is enforced.
+    ['before', 'SELECT 1 FROM users WHERE email = $1 FOR UPDATE'],
+    // The sessions that the change ends wait for the row, after the change has been written.
+    ['after', 'SELECT 1 FROM user_sessions s JOIN users u ON u.id = s.user_id WHERE u.email = $1 FOR UPDATE OF s'],
+  ])('leaves no session of a link that is used %s it, while both have begun', async (order, held) => {
     const org = await service.connect(provider)
     await signInOnce(org)
-    const members: { email: string; token: string }[] = []
-    for (let index = 0; index < 6; index += 1) {
-      const email = `racer${index}@${org.domain}`
-      await service.addUser(org.accountId, { email, role: 'analyst' })
-      await service.request(email)
-      members.push({ email, token: await service.tokenFor(email) })
+    const email = `racer@${org.domain}`
+    await service.addUser(org.accountId, { email, role: 'analyst' })
+    await service.enter(email)
+    await service.request(email)
+    const token = await service.tokenFor(email)
+    const holder = new pg.Client({ connectionString: service.test.ownerUrl })
+    await holder.connect()
+    onTestFinished(() => holder.end())
+    await holder.query('BEGIN')
+    await holder.query(held, [email])
+    let answered = 0
+    const send = async <Answer>(request: Promise<Answer>): Promise<Answer> => {
+      const answer = await request
+      answered += 1
+      return answer
     }
-    const put = () =>
-      service.send(org.owner, 'PUT', '/v1/auth/sso/config', {
-        issuer: provider.issuer,
-        client_id: 'client',
-        domain: org.domain,
-        enforce_sso: true,
-      })
-    const [enforced] = await Promise.all([put(), ...members.map(({ token }) => service.use(token))])
-    expect(enforced.json.enforce_sso).toBe(true)
+    const enforce = () =>
+      send(
+        service.send(org.owner, 'PUT', '/v1/auth/sso/config', {
+          issuer: provider.issuer,
+          client_id: 'client',
+          domain: org.domain,
+          enforce_sso: true,
+        }),
+      )
+    const use = () => send(service.use(token))
+    // An answer counts as well: without the lock the second request does not wait.
+    const begun = (count: number) => until(async () => answered + (await service.test.owner(WAITING)).length >= count)
+    const requests: Promise<{ status: number }>[] = []
+    for (const request of order === 'before' ? [use, enforce] : [enforce, use]) {
+      requests.push(request())
+      await begun(requests.length)
+    }
+    await holder.query('COMMIT')
+    const statuses = (await Promise.all(requests)).map(({ status }) => status)
+    expect(statuses).toEqual(order === 'before' ? [200, 200] : [200, 403])
     const open = await service.test.owner(
-      `SELECT s.method FROM user_sessions s JOIN users u ON u.id = s.user_id
-       WHERE u.email = ANY($1) AND s.ended_at IS NULL`,
-      [members.map(({ email }) => email)],
+      `SELECT s.method FROM user_sessions s JOIN users u ON u.id = s.user_id WHERE u.email = $1 AND s.ended_at IS NULL`,
+      [email],
     )
     expect(open).toEqual([])
   })
