@@ -3,8 +3,9 @@
 // in a table, in Redis, in a log line, a trace, a metric, another answer, a delivery or an export.
 
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { unzip } from '../account/exports/zip.ts'
+import { startHostileProvider } from '../account/sso/hostile-provider.ts'
 import { createReceivers } from '../authorize/webhooks/receivers.ts'
 import { fetchAgain } from '../support/again.ts'
 import { type Collector, startCollector } from '../support/collector.ts'
@@ -39,6 +40,8 @@ const engine = testedEngines().at(-1) ?? 'postgres'
 
 describe(`secrets, on ${engine}`, () => {
   const secrets = createSecrets()
+  // Nothing quotes these: they have no form of ours by which they could be taken out.
+  const ofProvider = createSecrets()
   const receivers = createReceivers()
   const said: string[] = []
   /** Every answer that is not meant to show a secret, with the request. */
@@ -132,6 +135,7 @@ describe(`secrets, on ${engine}`, () => {
     await useIntents(key)
     await readEverything(owner, key)
     await provokeErrors(owner, key)
+    await useSingleSignOn(owner, account)
     await useExport(owner)
     const ended = await ask('DELETE', '/v1/auth/session', { headers: owner })
     expect(ended.status).toBe(200)
@@ -161,7 +165,9 @@ describe(`secrets, on ${engine}`, () => {
       ['the logs', logged] as const,
       ['the traces', traced] as const,
       ['the metrics', metrics] as const,
-    ].flatMap(([place, text]) => secrets.findIn(text).map((found) => `${place}: ${found}`))
+    ].flatMap(([place, text]) =>
+      [...secrets.findIn(text), ...ofProvider.findIn(text)].map((found) => `${place}: ${found}`),
+    )
     expect([...new Set(leaks)]).toEqual([])
     for (const text of [logged, traced.toString('latin1'), metrics]) expect(text).not.toContain('unmistakable')
   })
@@ -248,6 +254,56 @@ describe(`secrets, on ${engine}`, () => {
     expect(accepted.status).toBe(200)
     browserOf(accepted)
     expect((await ask('POST', '/v1/org/invites/accept', { json: { token } })).status).toBe(400)
+  }
+
+  /** Two logins, of which the provider refuses the second with what it was sent, and a directory. */
+  async function useSingleSignOn(owner: Record<string, string>, account: string) {
+    const provider = await startHostileProvider()
+    onTestFinished(() => provider.close())
+    const domain = 'unmistakable.example'
+    const json = {
+      issuer: provider.issuer,
+      client_id: 'client',
+      client_secret: ofProvider.keep('client secret', randomBytes(24).toString('base64url')),
+      domain,
+    }
+    await done('PUT', '/v1/auth/sso/config', { json, headers: owner })
+    await system.database.owner('UPDATE sso_configs SET verified_at = now() WHERE account_id = $1', [account])
+    const login = async (answer: (sent: string, idToken: string) => { status: number; text: string }) => {
+      const headers = { accept: 'application/json' }
+      const started = await ask('GET', `/v1/auth/sso/start?domain=${domain}`, { headers, shows: true })
+      const cookie = started.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+      const { searchParams } = new URL(String(started.json.authorize_url))
+      const [state = '', nonce = ''] = ['state', 'nonce'].map((name) => searchParams.get(name) ?? '')
+      const code = randomBytes(24).toString('base64url')
+      const kept = { state, nonce, code, 'login cookie': cookie.split('=')[1] ?? '' }
+      for (const [kind, value] of Object.entries(kept)) ofProvider.keep(kind, value)
+      const idToken = ofProvider.keep('ID token', await provider.token({ nonce, sub: 'one', email: `one@${domain}` }))
+      provider.answers.token = (_request, response, body) => {
+        ofProvider.keep('code verifier', new URLSearchParams(body).get('code_verifier') ?? '')
+        const { status, text } = answer(body, idToken)
+        response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+      }
+      return ask('POST', '/v1/auth/sso/callback', { json: { code, state }, headers: { cookie }, shows: true })
+    }
+    const accessToken = ofProvider.keep('access token', randomBytes(24).toString('base64url'))
+    const entered = await login((_sent, idToken) => ({
+      status: 200,
+      text: JSON.stringify({ access_token: accessToken, token_type: 'bearer', id_token: idToken }),
+    }))
+    expect(entered.status).toBe(200)
+    browserOf(entered)
+    const quoted = (sent: string, idToken: string) => JSON.stringify({ error: sent, error_description: idToken })
+    const refused = await login((sent, idToken) => ({ status: 401, text: quoted(sent, idToken) }))
+    expect(refused.status).toBeGreaterThan(399)
+    answers.push({ request: 'a callback that the provider refuses', text: JSON.stringify(refused.json) })
+
+    const token = await done('POST', '/v1/auth/scim-tokens', { headers: owner, shows: true })
+    const directory = { authorization: `Bearer ${secrets.keep('directory token', String(token.token))}` }
+    const user = { userName: `two@${domain}`, name: { givenName: 'Two' }, active: true }
+    await done('POST', '/v1/scim/v2/Users', { json: user, headers: directory })
+    expect((await ask('POST', '/v1/scim/v2/Users', { json: user, headers: directory })).status).toBe(409)
+    await done('GET', '/v1/scim/v2/Users', { headers: directory })
   }
 
   /** A receiver that fails, and answers with every secret that there is. */
