@@ -78,10 +78,10 @@ export const BENCHES = {
   },
   sso: {
     measures:
-      'a login by single sign-on without the time of the provider; 1,000 users pushed by SCIM with the limits of production; a page of 200 out of 10,000 users; logins and reads beside a provider that hangs',
-    floor: 'nothing; itself without the provider that hangs',
+      'a login by single sign-on without the time of the provider; 1,000 users pushed by SCIM with the limits of production; a page of 200 out of 10,000 users; logins and reads beside logins of another account at a provider that hangs or refuses their secret',
+    floor: 'nothing; itself without those logins',
     bar: 'p50 ≤ 150 ms; ≤ 60 s; p50 ≤ 50 ms; p99 ≤ 50 ms more',
-    parts: ['login', 'scim', 'hanging'],
+    parts: ['login', 'scim', 'hanging', 'refusing'],
     run: async (options) => (await import('./sso.ts')).runSso(options),
   },
   timing: {

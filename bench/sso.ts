@@ -1,5 +1,5 @@
 // Single sign-on and directories as their callers see them: a login without the provider's own time, a thousand users pushed within the
-// limits of production, a page of a long list, and what a provider that hangs costs the logins of another account.
+// limits of production, a page of a long list, and what a provider in trouble costs the logins of another account.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { createKeys } from '#src/account/keys/keys.ts'
@@ -13,7 +13,7 @@ const PUSHED = 1_000
 const PUSHES_AT_ONCE = 4
 const LISTED = 10_000
 const PAGES = 50
-const HANGING_STARTS = 8
+const TROUBLED_LOGINS = 8
 const MAX_LOGIN_MS = 150
 const MAX_PUSH_SECONDS = 60
 const MAX_PAGE_MS = 50
@@ -38,13 +38,12 @@ export async function runSso(options: Options): Promise<Verdict[]> {
     stack.defer(() => limited.stop())
     const provider = await startTimedProvider()
     stack.defer(() => provider.close())
-    const hanging = await startHostileProvider()
-    stack.defer(() => hanging.close())
     const wants = (part: string) => options.part === undefined || options.part === part
     return [
       ...(wants('login') ? [await measureLogins(stage, web, provider, options)] : []),
       ...(wants('scim') ? await measureDirectory(stage, { web, limited, provider }, options) : []),
-      ...(wants('hanging') ? [await measureHanging(stage, web, { provider, hanging }, options)] : []),
+      ...(wants('hanging') ? [await measureTrouble(stage, web, { provider, trouble: 'hanging' }, options)] : []),
+      ...(wants('refusing') ? [await measureTrouble(stage, web, { provider, trouble: 'refusing' }, options)] : []),
     ]
   } finally {
     await stack.disposeAsync()
@@ -189,15 +188,34 @@ async function measureDirectory(
   ]
 }
 
-/** The floor: the same logins and reads of one account, without people of another who wait for a provider that does not answer. */
-async function measureHanging(
+/** What a login at the provider of another account meets. */
+const TROUBLES = {
+  hanging: {
+    meets: 'a provider that hangs',
+    of: (provider: HostileProvider) => {
+      provider.answers.discovery = () => {}
+    },
+  },
+  refusing: {
+    meets: 'a provider that refuses their secret',
+    of: (provider: HostileProvider) => {
+      provider.answers.token = (_req, res) => void res.writeHead(401).end('{"error":"invalid_client"}')
+    },
+  },
+} as const
+
+/** The floor: the same logins and reads of one account, without people of another whose provider is in trouble. */
+async function measureTrouble(
   stage: Stage,
   web: Process,
-  { provider, hanging }: { provider: TimedProvider; hanging: HostileProvider },
+  { provider, trouble }: { provider: TimedProvider; trouble: keyof typeof TROUBLES },
   { isQuick, rounds }: Options,
 ) {
+  await using stack = new AsyncDisposableStack()
+  const troubled = await startHostileProvider()
+  stack.defer(() => troubled.close())
   const own = await connect(stage, web, provider)
-  const other = await connect(stage, web, hanging)
+  const other = await connect(stage, web, troubled)
   await login(web, own, provider, 'warm')
   const observe = async () => {
     const times: number[] = []
@@ -209,19 +227,13 @@ async function measureHanging(
     }
     return percentile(times, 99)
   }
-  hanging.answers.discovery = () => {}
+  TROUBLES[trouble].of(troubled)
   const differences: number[] = []
   for (let round = 0; round < rounds; round += 1) {
     const calm = await observe()
     const ending = new AbortController()
-    const loops = Array.from({ length: HANGING_STARTS }, async () => {
-      while (!ending.signal.aborted) {
-        const headers = { Accept: 'application/json', 'X-Forwarded-For': addressOf() }
-        await fetch(addressAt(web, `/v1/auth/sso/start?domain=${other.domain}`), {
-          headers,
-          signal: ending.signal,
-        }).catch(() => undefined)
-      }
+    const loops = Array.from({ length: TROUBLED_LOGINS }, async () => {
+      while (!ending.signal.aborted) await failToLogIn(web, other, ending.signal).catch(() => undefined)
     })
     await delay(1_000)
     differences.push((await observe()) - calm)
@@ -229,12 +241,30 @@ async function measureHanging(
     await Promise.all(loops)
   }
   return judgeLimit({
-    name: 'sso, hanging',
-    label: `p99 of logins and reads of another account beside ${HANGING_STARTS} logins at a provider that hangs, more than without`,
+    name: `sso, ${trouble}`,
+    label: `p99 of logins and reads of another account beside ${TROUBLED_LOGINS} logins at ${TROUBLES[trouble].meets}, more than without`,
     unit: 'ms',
     values: differences,
     max: MAX_DELAY_MS,
   })
+}
+
+async function failToLogIn(web: Process, { domain }: Organization, signal: AbortSignal): Promise<void> {
+  const headers = { Accept: 'application/json', 'X-Forwarded-For': addressOf() }
+  const started = await fetch(addressAt(web, `/v1/auth/sso/start?domain=${domain}`), { headers, signal })
+  const { authorize_url: url } = (await started.json()) as { authorize_url?: string }
+  if (url === undefined) return
+  const answer = await fetch(addressAt(web, '/v1/auth/sso/callback'), {
+    method: 'POST',
+    headers: {
+      ...headers,
+      'Content-Type': 'application/json',
+      Cookie: started.headers.getSetCookie()[0]?.split(';')[0] ?? '',
+    },
+    body: JSON.stringify({ code: 'a code', state: new URL(url).searchParams.get('state') }),
+    signal,
+  })
+  await answer.arrayBuffer()
 }
 
 interface Asked {

@@ -64,7 +64,7 @@ export function honestRoutines(data: HonestData): Routine[] {
     'GET /v1/openapi.json': () => get('/v1/openapi.json'),
     'GET /': () => get('/'),
     'GET /docs': () => get('/docs'),
-    'GET /docs/:name': () => get('/docs/integrate'),
+    'GET /docs/:name': () => get('/docs/integrate', 301),
     'GET /docs/:folder/:name': () => get('/docs/attest/integrate'),
     'GET /docs/api-reference': () => get('/docs/api-reference'),
     'GET /docs/decisions': () => get('/docs/decisions'),

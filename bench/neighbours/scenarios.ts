@@ -90,7 +90,7 @@ export const SCENARIOS = {
   },
   hanging: { says: 'events and pings to 40 endpoints that never answer', atOnce: 4, perSecond: 20 },
   providers: {
-    says: 'an identity provider that never answers, configured and asked by sixteen requests at once',
+    says: 'an identity provider that never answers, and one with an expired certificate, configured by sixteen requests at once',
     atOnce: 16,
     perSecond: 40,
   },

@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createAuthority } from '../../capture-kit/authority.ts'
 import { createDevice } from '../../capture-kit/device.ts'
 import { joinChunks, makeVideoManifest, recordVideo } from '../../capture-kit/video.ts'
+import { makeCertificate } from '../platform/net/certificate.ts'
 import { costlyAuthority, costlyServer, createCostlyChains } from './costly-certificates.ts'
 import { slowAvif } from './slow-avif.ts'
 
@@ -52,6 +53,7 @@ const BODY_BYTES = 20 * MEGABYTE
 const DRIP_BYTES = 2 * 1024
 const DRIP_EVERY_MS = 1_000
 const HANGING_ENDPOINTS = 40
+const DAY_MS = 24 * 3_600_000
 
 export const ATTACKS = {
   async certificates(target: Target): Promise<Attack> {
@@ -271,11 +273,15 @@ export const ATTACKS = {
   },
 
   async providers(target: Target): Promise<Attack> {
-    const issuer = `http://127.0.0.1:${await listening(createHttpServer(() => {}))}`
-    const config = { issuer, client_id: 'client', client_secret: 'a secret', domain: 'attacker.example' }
-    const body = jsonOf(config)
-    const key = target.liveKey ?? target.key
-    return { send: () => target.ask({ method: 'PUT', path: '/v1/auth/sso/config', key, headers: JSON_BODY, body }) }
+    const expired = createServer(await makeCertificate(['127.0.0.1'], new Date(Date.now() - DAY_MS)))
+    const issuers = [
+      `http://127.0.0.1:${await listening(createHttpServer(() => {}))}`,
+      `https://127.0.0.1:${await listening(expired)}`,
+    ]
+    const config = { client_id: 'client', client_secret: 'a secret', domain: 'attacker.example' }
+    const bodies = issuers.map((issuer) => jsonOf({ ...config, issuer }))
+    const asked = { method: 'PUT' as const, path: '/v1/auth/sso/config', key: target.liveKey ?? target.key }
+    return { send: (n) => target.ask({ ...asked, headers: JSON_BODY, body: bodies[n % bodies.length] ?? '' }) }
   },
 }
 
