@@ -9,7 +9,14 @@ import { JSON_BODY, jsonOf, type Web } from './web.ts'
 import { requestBytes } from './wire.ts'
 
 // Too many jobs that wait are refused, and so are models without what a request needs.
-const TRACE_REFUSALS = ['backend_capability_missing', 'rate_limited', 'session_canary_locked', 'agent_suspended']
+// limit_reached: an account keeps at most 50 sets, which 500 inputs reach.
+const TRACE_REFUSALS = [
+  'backend_capability_missing',
+  'limit_reached',
+  'rate_limited',
+  'session_canary_locked',
+  'agent_suspended',
+]
 const MESSAGES = [
   { role: 'system', content: 'You help with orders.' },
   { role: 'user', content: 'What is the amount of invoice 17?' },
