@@ -140,11 +140,18 @@ export function siteOf(ip: string): string {
   return prefixOf(ip, 48)
 }
 
+export interface ClientLimits {
+  network: AttemptLimit
+  site: AttemptLimit
+}
+
+/** Limits of a client. A site has five times the limit of a network. */
+export function limitsOfClient(limit: AttemptLimit): ClientLimits {
+  return { network: limit, site: { ...limit, name: `${limit.name} site`, most: 5 * limit.most } }
+}
+
 /** The counts of a client: under one limit of its network and, for IPv6, under a wider one of its site. */
-export function countsOfClient(
-  ip: string,
-  { network, site }: { network: AttemptLimit; site: AttemptLimit },
-): AttemptCount[] {
+export function countsOfClient(ip: string, { network, site }: ClientLimits): AttemptCount[] {
   const counts = [{ limit: network, subject: [networkOf(ip)] }]
   return ipaddr.IPv6.isValid(ip) ? [...counts, { limit: site, subject: [siteOf(ip)] }] : counts
 }

@@ -21,7 +21,6 @@ import { Failure, invalidField } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import { isOwnHost } from '#src/platform/http/request-headers.ts'
@@ -29,40 +28,26 @@ import { newAccountId } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { type Allowlist, refuseUnlisted } from './allowlist.ts'
 import {
-  type AttemptLimit,
   type AttemptRefusal,
   countAttempt,
-  countsOfClient,
   createAttempts,
+  limitsOfClient,
   siteOf,
   tooManyAttempts,
 } from './attempts.ts'
 import { letterOf, loginUrl, newLink } from './links.ts'
 import { countsOfRequest, endRequests, findShare } from './request-limits.ts'
 import { findEmailByToken, findOpenLink, insertLink, type LinkRow, lockAddress, takeLink } from './rows.ts'
+import { createStrangerTurns, createTokenDoor } from './token-door.ts'
 
 // Only tokens that don't sign in count: a link that works is accepted, whatever others behind the same address send.
-const FAILED_USES = {
-  network: { name: 'login use', most: 20, withinMs: 60 * 60_000 },
-  site: { name: 'login use site', most: 100, withinMs: 60 * 60_000 },
-} as const satisfies Record<string, AttemptLimit>
+const FAILED_USES = limitsOfClient({ name: 'login use', most: 20, withinMs: 60 * 60_000 })
 
 // All mails share one lane: neither a lane nor its place in the queue tells whether an address has an account.
 const LANE = 'login'
 
-// Strangers send these requests, and keys and sessions are looked up on the same few connections: one of them is the
-// most that login takes. Subscribers take turns, so that one that sends a thousand requests delays its own.
-const TURNS = {
-  slots: 1,
-  slotsEach: 1,
-  maxWaitingEach: 20,
-  maxWaiting: 500,
-  refusal: { detail: 'Too many people sign in or are invited at this moment. Try again.', retryAfterSeconds: 2 },
-}
-
 // Error codes of refused links.
 const CODES = { beta: 'beta_access_required', sso: 'sso_required', invalid: 'invalid_link' } as const
-const TOKEN = /^[A-Za-z0-9_-]{43}$/
 const USE_ROUTE = 'POST /v1/auth/magic-link/verify'
 // Longest name of an account, in characters.
 const MAX_NAME = 200
@@ -119,8 +104,9 @@ export type Login = ReturnType<typeof createLogin>
 
 export function createLogin(deps: LoginDeps) {
   const { db, now, sessions, refusals, linkTokens, allowlist, baseUrl, isSignupOpen } = deps
-  const withSlot = createFairSemaphore(TURNS)
+  const withSlot = createStrangerTurns('Too many people sign in or are invited at this moment. Try again.')
   const attempts = createAttempts()
+  const door = createTokenDoor({ find: findEmailByToken, failures: FAILED_USES })
   const ownNames = new Set([new URL(baseUrl).hostname])
 
   /**
@@ -194,7 +180,7 @@ export function createLogin(deps: LoginDeps) {
     const use = await signInBy(tx, request, at)
     if (use.kind === 'used' || use.kind === 'limited') return use
     if (use.kind === 'invalid') {
-      const refused = await countAttempt(tx, countsOfClient(request.origin.ip, FAILED_USES), at)
+      const refused = await door.countFailure(tx, request.origin, at)
       if (refused !== undefined) return { kind: 'limited', refused }
     }
     if (use.failed !== undefined) await record(tx, use.failed, use.kind, request.origin)
@@ -207,11 +193,10 @@ export function createLogin(deps: LoginDeps) {
   }
 
   async function signInBy(tx: Tx, { token, origin, currentSecret }: UseRequest, at: Date): Promise<Use> {
-    const tokenHash = sha256(token)
-    const email = TOKEN.test(token) ? await findEmailByToken(tx, tokenHash) : undefined
+    const email = await door.findRow(tx, token)
     if (email === undefined) return { kind: 'invalid' }
     await lockAddress(tx, email)
-    const link = await takeLink(tx, tokenHash, at)
+    const link = await takeLink(tx, sha256(token), at)
     const refusalOf = (found: Member | undefined, reason: Refusal['reason']): Refusal | undefined =>
       found === undefined || isOver(found.erasedAfter, at) ? undefined : { member: found, reason }
     if (link === undefined) {

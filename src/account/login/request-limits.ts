@@ -12,6 +12,7 @@ import {
   clearAttempts,
   countAttempt,
   countsOfClient,
+  limitsOfClient,
   networkOf,
 } from './attempts.ts'
 import { LINK_MINUTES } from './links.ts'
@@ -28,19 +29,10 @@ const REQUESTS_FOR_ADDRESS = {
 const REQUESTS_OF_BROWSER: AttemptLimit = { name: 'login browser', most: 5, withinMs: 15 * MINUTE_MS }
 
 // The first requests of a network may name addresses without a user, which get a mail where people may sign up.
-const FIRST_OF_CLIENT = {
-  network: { name: 'login first', most: 20, withinMs: HOUR_MS },
-  site: { name: 'login first site', most: 100, withinMs: HOUR_MS },
-} as const satisfies Record<string, AttemptLimit>
+const FIRST_OF_CLIENT = limitsOfClient({ name: 'login first', most: 20, withinMs: HOUR_MS })
 // That many people may share one network address.
-const REQUESTS_OF_CLIENT = {
-  network: { name: 'login client', most: 300, withinMs: HOUR_MS },
-  site: { name: 'login site', most: 1_500, withinMs: HOUR_MS },
-} as const satisfies Record<string, AttemptLimit>
-const UNLISTED_OF_CLIENT = {
-  network: { name: 'login unlisted', most: 20, withinMs: HOUR_MS },
-  site: { name: 'login unlisted site', most: 100, withinMs: HOUR_MS },
-} as const satisfies Record<string, AttemptLimit>
+const REQUESTS_OF_CLIENT = limitsOfClient({ name: 'login client', most: 300, withinMs: HOUR_MS })
+const UNLISTED_OF_CLIENT = limitsOfClient({ name: 'login unlisted', most: 20, withinMs: HOUR_MS })
 
 // Mails to one address from everywhere, in three shares. Each counts as long as a link works: a user who
 // gets no mail has a link that works. The shares bound the open links, too.

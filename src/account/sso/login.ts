@@ -6,14 +6,15 @@ import type { RefusalAudit } from '#src/account/audit/refusals.ts'
 import type { Allowlist } from '#src/account/login/allowlist.ts'
 import {
   type AttemptCount,
-  type AttemptLimit,
   type AttemptRefusal,
   countsOfClient,
   createAttempts,
+  limitsOfClient,
   siteOf,
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
 import type { Login } from '#src/account/login/login.ts'
+import { isToken } from '#src/account/login/token-door.ts'
 import { checkFreshSession, sessionOf } from '#src/account/sessions/own-sessions.ts'
 import type { Sessions } from '#src/account/sessions/sessions.ts'
 import { Failure, invalidField } from '#src/failure.ts'
@@ -40,21 +41,10 @@ import { newStart, openSecrets, START_SECONDS, type StartedLogin } from './start
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 // A company of thousands stands behind one address at nine o'clock.
-const STARTS = {
-  network: { name: 'sso start', most: 300, withinMs: MINUTE_MS },
-  site: { name: 'sso start site', most: 1_500, withinMs: MINUTE_MS },
-} as const satisfies Record<string, AttemptLimit>
-const UNKNOWN_DOMAINS = {
-  network: { name: 'sso domain', most: 30, withinMs: MINUTE_MS },
-  site: { name: 'sso domain site', most: 150, withinMs: MINUTE_MS },
-} as const satisfies Record<string, AttemptLimit>
+const STARTS = limitsOfClient({ name: 'sso start', most: 300, withinMs: MINUTE_MS })
+const UNKNOWN_DOMAINS = limitsOfClient({ name: 'sso domain', most: 30, withinMs: MINUTE_MS })
 // A callback that signs in is always accepted, whatever others behind the same address send.
-const FAILED_CALLBACKS = {
-  network: { name: 'sso callback', most: 60, withinMs: HOUR_MS },
-  site: { name: 'sso callback site', most: 300, withinMs: HOUR_MS },
-} as const satisfies Record<string, AttemptLimit>
-// 256 bits in base64url.
-const SECRET = /^[A-Za-z0-9_-]{43}$/
+const FAILED_CALLBACKS = limitsOfClient({ name: 'sso callback', most: 60, withinMs: HOUR_MS })
 
 interface SsoLoginDeps {
   db: Pick<Database, 'system' | 'tenant'>
@@ -211,7 +201,7 @@ export function createSsoLogin(deps: SsoLoginDeps) {
     counts: readonly AttemptCount[],
   ): Promise<{ begun: SsoStart; config: UsableConfig } | { limited: AttemptRefusal } | { refused: Failure }> {
     const at = now()
-    const isSound = SECRET.test(state) && browser !== undefined
+    const isSound = isToken(state) && browser !== undefined
     const begun = isSound
       ? await takeStart(tx, { stateHash: sha256(state), browserHash: sha256(browser) }, at)
       : undefined

@@ -2,6 +2,7 @@
 // cookie; nonce and verifier are sealed until the login comes back.
 
 import { randomBytes } from 'node:crypto'
+import { isToken } from '#src/account/login/token-door.ts'
 import { sha256, sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
@@ -9,7 +10,6 @@ import { newAccountId } from '#src/platform/ids.ts'
 import type { SsoConfig, SsoStart } from './rows.ts'
 
 export const START_SECONDS = 10 * 60
-const BROWSER = /^[A-Za-z0-9_-]{43}$/
 
 export const SEALED_START: SealedColumn = {
   table: 'sso_starts',
@@ -45,7 +45,7 @@ export function newStart(
 ): NewStart {
   const id = newAccountId('sso')
   const [state, nonce, verifier] = [newSecret(), newSecret(), newSecret()]
-  const browser = given !== undefined && BROWSER.test(given) ? given : newSecret()
+  const browser = given !== undefined && isToken(given) ? given : newSecret()
   const row = {
     accountId,
     id,

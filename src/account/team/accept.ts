@@ -7,14 +7,14 @@ import { type Allowlist, refuseUnlisted } from '#src/account/login/allowlist.ts'
 import {
   type AttemptLimit,
   type AttemptRefusal,
-  countsOfClient,
-  createAttempts,
+  limitsOfClient,
   siteOf,
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
 import type { Login } from '#src/account/login/login.ts'
 import { endRequests } from '#src/account/login/request-limits.ts'
 import { lockAddress } from '#src/account/login/rows.ts'
+import { createTokenDoor } from '#src/account/login/token-door.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { Sessions, SignedIn } from '#src/account/sessions/sessions.ts'
 import { ssoRequired } from '#src/account/sso/problems.ts'
@@ -28,7 +28,6 @@ import {
 } from '#src/account/users/team-rows.ts'
 import type { Plan } from '#src/catalogue/access.ts'
 import { Failure, invalidField } from '#src/failure.ts'
-import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { SessionRow } from '#src/platform/http/caller.ts'
 import { isOver } from '#src/platform/http/closed.ts'
@@ -39,15 +38,9 @@ import { findInviteByToken, type Invite, statusOf, takeInvite } from './rows.ts'
 
 const HOUR_MS = 60 * 60_000
 // These limits match login links: only tokens of no invite count against the client.
-const FAILED_USES = {
-  network: { name: 'invite use', most: 20, withinMs: HOUR_MS },
-  site: { name: 'invite use site', most: 100, withinMs: HOUR_MS },
-} as const satisfies Record<string, AttemptLimit>
+const FAILED_USES = limitsOfClient({ name: 'invite use', most: 20, withinMs: HOUR_MS })
 // An invite that is refused stays pending, so its token can be sent again and again.
 const USES_OF_INVITE: AttemptLimit = { name: 'invite token', most: 60, withinMs: HOUR_MS }
-const TOKEN = /^[A-Za-z0-9_-]{43}$/
-
-const countsOfInvite = (tokenHash: Buffer) => [{ limit: USES_OF_INVITE, subject: [tokenHash.toString('hex')] }]
 
 interface AcceptDeps {
   db: Pick<Database, 'system'>
@@ -71,7 +64,8 @@ type Acceptance = { accepted: AcceptedInvite } | { limited: AttemptRefusal } | {
 export type Accept = ReturnType<typeof createAccept>
 
 export function createAccept({ db, now, sessions, own, allowlist, withSlot, leaveOwn, baseUrl }: AcceptDeps) {
-  const attempts = createAttempts()
+  const door = createTokenDoor({ find: findInviteByToken, failures: FAILED_USES, uses: USES_OF_INVITE })
+
   /**
    * Makes the caller a member with the role of the invite, and signs in. Ends the session that the browser had.
    * @param currentSecret Of the session cookie, if there is one.
@@ -85,7 +79,7 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
     origin: Origin,
     { currentSecret, closesOwn }: { currentSecret?: string | undefined; closesOwn?: (sessionId: string) => void } = {},
   ): Promise<AcceptedInvite> => {
-    attempts.check(countsOfInvite(sha256(token)), now())
+    door.check(token, now())
     const current = currentSecret === undefined ? undefined : await sessions.find(currentSecret)
     const signedIn = current === undefined || current.hasEnded ? undefined : current
     if (signedIn !== undefined) closesOwn?.(signedIn.sessionId)
@@ -107,13 +101,10 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
   async function acceptIn(tx: Tx, request: AcceptRequest): Promise<Acceptance> {
     const { token, origin, currentSecret, signedIn } = request
     const at = now()
-    const tokenHash = sha256(token)
-    const named = TOKEN.test(token) ? await findInviteByToken(tx, tokenHash) : undefined
-    const counted = named === undefined ? countsOfClient(origin.ip, FAILED_USES) : countsOfInvite(tokenHash)
-    const limited = await attempts.count(tx, counted, at)
-    if (limited !== undefined) return { limited }
-    if (named === undefined) return { refused: invalidInvite() }
-    const { accountId, email, role } = named
+    const opened = await door.open(tx, { token, origin, at })
+    if ('limited' in opened) return opened
+    if (opened.row === undefined) return { refused: invalidInvite() }
+    const { accountId, email, role, tokenHash } = opened.row
     await lockAddress(tx, email)
     // The team that the person may leave, too; in one order, so that two acceptances don't deadlock.
     const teams = new Set([accountId, ...(signedIn === undefined ? [] : [signedIn.accountId])])

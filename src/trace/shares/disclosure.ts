@@ -7,6 +7,7 @@ import {
   type AttemptRefusal,
   countsOfClient,
   createAttempts,
+  limitsOfClient,
   siteOf,
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
@@ -34,19 +35,13 @@ const CODE_MINUTES = 15
 const CODE_TRIES = 5
 export const MIN_PURPOSE = 10
 
-const REQUESTS_OF_CLIENT = {
-  network: { name: 'disclosure client', most: 10, withinMs: HOUR_MS },
-  site: { name: 'disclosure site', most: 50, withinMs: HOUR_MS },
-} as const satisfies Record<string, AttemptLimit>
+const REQUESTS_OF_CLIENT = limitsOfClient({ name: 'disclosure client', most: 10, withinMs: HOUR_MS })
 const REQUESTS_OF_ADDRESS: AttemptLimit = { name: 'disclosure address', most: 3, withinMs: HOUR_MS }
 // From all shares together: how many codes strangers can send to one mailbox.
 const MAILS_TO_ADDRESS: AttemptLimit = { name: 'disclosure mails', most: 10, withinMs: 24 * HOUR_MS }
 const REQUESTS_OF_SHARE: AttemptLimit = { name: 'disclosure share', most: 100, withinMs: HOUR_MS }
 // Only wrong codes count: people behind one address don't lock each other out. A request has its own tries.
-const FAILED_TRIES = {
-  network: { name: 'disclosure code', most: 30, withinMs: HOUR_MS },
-  site: { name: 'disclosure code site', most: 150, withinMs: HOUR_MS },
-} as const satisfies Record<string, AttemptLimit>
+const FAILED_TRIES = limitsOfClient({ name: 'disclosure code', most: 30, withinMs: HOUR_MS })
 
 // What strangers send delays no account's own mails. A lane has the jobs of one account: dispatch leaves out the lane of an
 // account that is suspended.

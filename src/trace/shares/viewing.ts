@@ -2,20 +2,12 @@
 // token that is wrong, that has ended and whose account is gone are answered alike.
 
 import type { Account } from '#src/account/keys/accounts.ts'
-import {
-  type AttemptLimit,
-  type AttemptRefusal,
-  countsOfClient,
-  createAttempts,
-  siteOf,
-  tooManyAttempts,
-} from '#src/account/login/attempts.ts'
+import { type AttemptLimit, limitsOfClient, siteOf, tooManyAttempts } from '#src/account/login/attempts.ts'
+import { createStrangerTurns, createTokenDoor, isToken } from '#src/account/login/token-door.ts'
 import { Failure } from '#src/failure.ts'
 import { note as noteForLog } from '#src/platform/context.ts'
-import { sha256 } from '#src/platform/crypto/digest.ts'
 import { lockShared } from '#src/platform/db/advisory.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Origin } from '#src/platform/http/principal.ts'
 import { newId } from '#src/platform/ids.ts'
@@ -31,22 +23,9 @@ import { insertView, truncateAddress } from './view-rows.ts'
 
 const MINUTE_MS = 60_000
 // Only tokens of no share count for the client: people behind one address don't lock each other out.
-const FAILED_USES = {
-  network: { name: 'share token', most: 300, withinMs: 10 * MINUTE_MS },
-  site: { name: 'share token site', most: 1_500, withinMs: 10 * MINUTE_MS },
-} as const satisfies Record<string, AttemptLimit>
+const FAILED_USES = limitsOfClient({ name: 'share token', most: 300, withinMs: 10 * MINUTE_MS })
 // Each view is a row of the log.
 const VIEWS_OF_TOKEN: AttemptLimit = { name: 'share views', most: 600, withinMs: 10 * MINUTE_MS }
-const TOKEN = /^[A-Za-z0-9_-]{43}$/
-
-// Same limits as for logins: strangers send these requests, and keys are looked up on the same few connections.
-const TURNS = {
-  slots: 1,
-  slotsEach: 1,
-  maxWaitingEach: 20,
-  maxWaiting: 500,
-  refusal: { detail: 'Too many people look at shares at this moment. Try again.', retryAfterSeconds: 2 },
-}
 
 export interface AccountsOfShares {
   find(id: string): Promise<Pick<Account, 'suspendedAt' | 'closedAt' | 'products' | 'plan'> | undefined>
@@ -67,28 +46,21 @@ export type ShareTokens = ReturnType<typeof createShareTokens>
 
 /** Finds what a token is for. */
 export function createShareTokens({ db, accounts }: Pick<Platform, 'db'> & { accounts: AccountsOfShares }) {
-  const withSlot = createFairSemaphore(TURNS)
-  const attempts = createAttempts()
+  const withSlot = createStrangerTurns('Too many people look at shares at this moment. Try again.')
+  const door = createTokenDoor({ find: findTokenOwner, failures: FAILED_USES, uses: VIEWS_OF_TOKEN })
 
   /** @throws {Failure} `not_found`, `rate_limited`; `service_unavailable` while too many ask. */
   async function find(token: string | undefined, origin: Origin, at: Date): Promise<TokenOwner> {
-    if (token === undefined || !TOKEN.test(token)) throw noShare()
-    const tokenHash = sha256(token)
-    const ofToken = [{ limit: VIEWS_OF_TOKEN, subject: [tokenHash.toString('hex')] }]
-    attempts.check(ofToken, at)
-    const found = await withSlot(siteOf(origin.ip), () =>
-      db.system('share token', async (tx): Promise<TokenOwner | { limited: AttemptRefusal } | undefined> => {
-        const owner = await findTokenOwner(tx, tokenHash)
-        const counted = owner === undefined ? countsOfClient(origin.ip, FAILED_USES) : ofToken
-        const limited = await attempts.count(tx, counted, at)
-        return limited === undefined ? owner : { limited }
-      }),
+    if (token === undefined || !isToken(token)) throw noShare()
+    door.check(token, at)
+    const opened = await withSlot(siteOf(origin.ip), () =>
+      db.system('share token', (tx) => door.open(tx, { token, origin, at })),
     )
-    if (found === undefined) throw noShare()
-    if ('limited' in found) throw tooManyAttempts(found.limited)
-    const account = await accounts.find(found.accountId)
-    const isOpen = account !== undefined && account.suspendedAt === null && account.closedAt === null
-    if (!isOpen || !account.products.includes('trace')) throw noShare()
+    if ('limited' in opened) throw tooManyAttempts(opened.limited)
+    const { row: found } = opened
+    const account = found && (await accounts.find(found.accountId))
+    const isOpen = account?.suspendedAt === null && account.closedAt === null
+    if (found === undefined || !isOpen || !account.products.includes('trace')) throw noShare()
     return found
   }
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findAuditEntries } from '#src/account/audit/rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newAccountId, newId } from '#src/platform/ids.ts'
-import { BARE_PHOTO, makePhone, type Phone, shoot } from '../../attest/claims/phone.ts'
-import { type Service, startService } from '../../attest/claims/service.ts'
+import { attestFixture, BARE_PHOTO, makePhone, type Phone, shoot } from '../../attest/claims/phone.ts'
+import type { Service } from '../../attest/claims/service.ts'
 import { POLICY } from '../../attest/reevaluate/service.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import type { SignedIn } from '../../support/service.ts'
@@ -29,9 +29,7 @@ let phone: Phone
 let owner: SignedIn
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller({ scopes: ['all'] })
-  phone = await makePhone(service, caller)
+  ;({ service, caller, phone } = await attestFixture({ row: { scopes: ['all'] } }))
   owner = await service.signIn(caller.accountId, { email: 'ada@example.com' })
 })
 afterAll(() => service?.close())

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCaps } from '#src/account/usage/caps.ts'
 import type { Plan } from '#src/catalogue/access.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { PHOTO } from '../../attest/claims/phone.ts'
+import { makeMedia } from '../../attest/claims/phone.ts'
 import { type Service, startService } from '../../attest/claims/service.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { until } from '../../support/until.ts'
@@ -26,7 +26,7 @@ async function makeCustomer(
   { plan = 'developer', environment = 'live' }: { plan?: Plan; environment?: Scope['environment'] } = {},
 ): Promise<Customer> {
   const caller = await service.makeCaller({ environment, plan, scopes: ['attest', 'verify', 'screen'] })
-  const { id: mediaId } = await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
+  const mediaId = await makeMedia(service, caller)
   await service.test.owner(
     `INSERT INTO usage_days (account_id, environment, day, operation, units)
      VALUES ($1, 'live', (now() AT TIME ZONE 'UTC')::date, 'attest', $2)`,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { purgeFoldedEntries } from '#src/account/usage/fold-rows.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { PHOTO } from '../../attest/claims/phone.ts'
+import { makeMedia } from '../../attest/claims/phone.ts'
 import { type Service, startService } from '../../attest/claims/service.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { createJobs, type Jobs } from '../../support/jobs.ts'
@@ -26,7 +26,7 @@ async function makeLive(): Promise<TestCaller> {
 }
 
 async function storePhoto(scope: Scope): Promise<string> {
-  const { id } = await service.media.storeInline(scope, { contentType: 'image/jpeg', data: PHOTO })
+  const id = await makeMedia(service, scope)
   return id
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import { PHOTO } from '../../attest/claims/phone.ts'
+import { makeMedia } from '../../attest/claims/phone.ts'
 import { type Service, startService } from '../../attest/claims/service.ts'
 
 // Statements that are sent together cost one round trip: counted is each statement that finds no other one in flight.
@@ -43,7 +43,7 @@ async function tripsOf(work: () => Promise<unknown>): Promise<number> {
 
 async function measure(environment: Environment) {
   const caller = await service.makeCaller({ environment, plan: 'growth' })
-  const { id } = await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
+  const id = await makeMedia(service, caller)
   const capture = { media_type: 'image', media: { media_id: id } }
   const submit = async () => String((await service.attest(caller, capture)).json.attestation_id)
   await service.run(await submit())

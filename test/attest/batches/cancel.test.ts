@@ -2,16 +2,14 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SHOWN_STATE } from '#src/platform/jobs/backlog.ts'
 import { return503 } from '../../support/http.ts'
-import { type Caller, goodLine, type ResultRow, type Service, startService } from './service.ts'
+import { batchFixture, type Caller, goodLine, type ResultRow, type Service } from './service.ts'
 
 let service: Service
 let caller: Caller
 let mediaId: string
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller()
-  mediaId = await service.makeMedia(caller)
+  ;({ service, caller, mediaId } = await batchFixture())
 })
 afterAll(() => service.close())
 

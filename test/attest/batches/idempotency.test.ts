@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { call } from '../../support/http.ts'
-import { type BatchAnswer, type Caller, goodLine, type Service, startService } from './service.ts'
+import { type BatchAnswer, batchFixture, type Caller, goodLine, type Service } from './service.ts'
 
 let service: Service
 let caller: Caller
 let mediaId: string
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller()
-  mediaId = await service.makeMedia(caller)
+  ;({ service, caller, mediaId } = await batchFixture())
 })
 afterAll(() => service.close())
 

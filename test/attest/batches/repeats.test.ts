@@ -2,16 +2,14 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
 import { until } from '../../support/until.ts'
-import { type Caller, goodLine, type Service, startService } from './service.ts'
+import { batchFixture, type Caller, goodLine, type Service } from './service.ts'
 
 let service: Service
 let caller: Caller
 let mediaId: string
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller()
-  mediaId = await service.makeMedia(caller)
+  ;({ service, caller, mediaId } = await batchFixture())
 })
 afterAll(() => service.close())
 

@@ -63,6 +63,13 @@ export interface Service extends TestService {
   spooled(): Promise<string[]>
 }
 
+/** A service of its own, a caller and a photo that was uploaded. */
+export async function batchFixture(): Promise<{ service: Service; caller: Caller; mediaId: string }> {
+  const service = await startService()
+  const caller = await service.makeCaller()
+  return { service, caller, mediaId: await service.makeMedia(caller) }
+}
+
 /** @param deps Parts of the feature that replace its own: the disk for bodies that have not ended, the turns of transactions. */
 export async function startService(
   deps: Partial<Pick<BatchesDeps, 'spoolBudget' | 'bulkWork'>> = {},

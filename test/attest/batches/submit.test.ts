@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MANY_CHUNKS } from '#src/attest/claims/submission-text.ts'
 import { newId } from '#src/platform/ids.ts'
-import { type Caller, goodLine, type Line, type Service, startService } from './service.ts'
+import { batchFixture, type Caller, goodLine, type Line, type Service } from './service.ts'
 
 let service: Service
 let caller: Caller
 let mediaId: string
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller()
-  mediaId = await service.makeMedia(caller)
+  ;({ service, caller, mediaId } = await batchFixture())
 })
 afterAll(() => service.close())
 

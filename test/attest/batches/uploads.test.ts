@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
 import { until } from '../../support/until.ts'
-import { type Caller, goodLine, type Line, ndjson, type Service, startService } from './service.ts'
+import { batchFixture, type Caller, goodLine, type Line, ndjson, type Service } from './service.ts'
 
 const TABLES = ['batches', 'claims', 'attestations', 'jobs'] as const
 
@@ -13,9 +13,7 @@ let caller: Caller
 let mediaId: string
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller()
-  mediaId = await service.makeMedia(caller)
+  ;({ service, caller, mediaId } = await batchFixture())
 })
 afterAll(() => service.close())
 

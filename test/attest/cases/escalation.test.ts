@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CASE_SETTINGS } from '#src/attest/cases/config.ts'
 import { createOpenCase } from '#src/attest/cases/escalation.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { makePhone, type Phone, shoot } from '../claims/phone.ts'
+import { attestFixture, type Phone, shoot } from '../claims/phone.ts'
 import { type Service, startService } from '../claims/service.ts'
 import { A, type Caller, type CaseService, startCases } from './service.ts'
 
@@ -19,8 +19,7 @@ describe('a claim that becomes failed', () => {
   })
   afterAll(() => service.close())
   beforeEach(async () => {
-    caller = await service.makeCaller()
-    phone = await makePhone(service, caller)
+    ;({ caller, phone } = await attestFixture({ service }))
   })
 
   const failing = (more = {}) => shoot(phone, { gps: undefined, biometric: undefined, ...more })

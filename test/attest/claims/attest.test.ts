@@ -3,17 +3,15 @@ import { within } from '#src/platform/context.ts'
 import { newId } from '#src/platform/ids.ts'
 import type { Worker } from '#src/platform/jobs/consume.ts'
 import { until } from '../../support/until.ts'
-import { BARE_PHOTO, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
-import { type Caller, type Service, startService } from './service.ts'
+import { attestFixture, BARE_PHOTO, PHOTO, type Phone, shoot } from './phone.ts'
+import type { Caller, Service } from './service.ts'
 
 let service: Service
 let caller: Caller
 let phone: Phone
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
+  ;({ service, caller, phone } = await attestFixture())
 })
 afterAll(() => service.close())
 

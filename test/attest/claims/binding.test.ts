@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Capture } from '../../../capture-kit/device.ts'
 import { POLICY, type Reevaluating, startReevaluating } from '../reevaluate/service.ts'
-import { codesOf, evidenceOf, GPS, makePhone, type Phone, PLACE, shoot } from './phone.ts'
+import { attestFixture, codesOf, evidenceOf, GPS, makePhone, type Phone, PLACE, shoot } from './phone.ts'
 import type { Caller } from './service.ts'
 
 let on: Reevaluating
@@ -15,8 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => on?.close())
 beforeEach(async () => {
-  caller = await on.makeCaller()
-  phone = await makePhone(on.service, caller)
+  ;({ caller, phone } = await attestFixture({ service: on.service, row: { scopes: ['all'] } }))
 })
 
 const judge = (changes: Partial<Capture>) => on.service.judge(caller, shoot(phone, changes))

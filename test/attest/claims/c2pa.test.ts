@@ -4,8 +4,8 @@ import { MAX_CAS } from '#src/attest/trust/registry.ts'
 import { newId } from '#src/platform/ids.ts'
 import { type C2paSigner, makeC2paSigner } from '../media/c2pa-signing.ts'
 import { structure, withBlock } from '../media/structure.ts'
-import { BARE_PHOTO, codesOf, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
-import { type Caller, type Service, startService } from './service.ts'
+import { attestFixture, BARE_PHOTO, codesOf, PHOTO, type Phone, shoot } from './phone.ts'
+import type { Caller, Service } from './service.ts'
 
 const PATH = '/v1/admin/c2pa-anchors'
 
@@ -16,9 +16,7 @@ let signer: C2paSigner
 let signed: Buffer
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller({ scopes: ['attest', 'verify', 'admin'] })
-  phone = await makePhone(service, caller)
+  ;({ service, caller, phone } = await attestFixture({ row: { scopes: ['attest', 'verify', 'admin'] } }))
   signer = await makeC2paSigner()
   signed = await signer.sign(PHOTO, 'image/jpeg', { sourceType: 'digitalCapture' })
 })

@@ -10,7 +10,7 @@ import { STALE_JOB } from '#src/platform/jobs/backlog.ts'
 import type { AttestBody } from '../../../capture-kit/device.ts'
 import { recordVideo } from '../../../capture-kit/video.ts'
 import { until } from '../../support/until.ts'
-import { codesOf, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
+import { attestFixture, codesOf, makeMedia, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
 const HONEST = ['hardware_backing_absent']
@@ -28,9 +28,8 @@ beforeAll(async () => {
 afterAll(() => service.close())
 beforeEach(async () => {
   service.clock.now = undefined
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
-  mediaId = (await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })).id
+  ;({ caller, phone } = await attestFixture({ service }))
+  mediaId = await makeMedia(service, caller)
 })
 
 async function makeLines(count: number): Promise<AttestBody[]> {

@@ -5,7 +5,7 @@ import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
 import { type AttestBody, signedBytes } from '../../../capture-kit/device.ts'
 import { type AndroidClaims, createVendor, enrollmentHash } from '../../../capture-kit/vendor.ts'
-import { codesOf, evidenceOf, makePhone, type Phone, shoot } from './phone.ts'
+import { attestFixture, codesOf, evidenceOf, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
 const vendor = await createVendor({ now: () => new Date() })
@@ -27,8 +27,7 @@ describe('hardware evidence of a capture', () => {
 
   async function prepare(): Promise<{ caller: Caller; phone: Phone; challenge: string }> {
     list = 'off'
-    const caller = await service.makeCaller()
-    const phone = await makePhone(service, caller)
+    const { caller, phone } = await attestFixture({ service })
     const issued = await createChallenges({ db: service.test.db, now: () => new Date() }).issue(caller, 1)
     return { caller, phone, challenge: issued.challenges[0]?.challenge ?? '' }
   }

@@ -1,16 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestAnswer } from '../../support/http.ts'
-import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
-import { type Caller, type Service, startService } from './service.ts'
+import { attestFixture, PHOTO, type Phone, shoot } from './phone.ts'
+import type { Caller, Service } from './service.ts'
 
 let service: Service
 let caller: Caller
 let phone: Phone
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
+  ;({ service, caller, phone } = await attestFixture())
 })
 afterAll(() => service.close())
 

@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
-import { BARE_PHOTO, makePhone, type Phone, shoot } from './phone.ts'
+import { attestFixture, BARE_PHOTO, makePhone, type Phone, shoot } from './phone.ts'
 import { expectRefusal } from './refusal.ts'
-import { type Caller, type Service, startService } from './service.ts'
+import type { Caller, Service } from './service.ts'
 
 let service: Service
 let caller: Caller
@@ -27,9 +27,7 @@ const found = async (query: string) => {
 
 // One claim each, created one after the other; their references describe them.
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
+  ;({ service, caller, phone } = await attestFixture())
   other = await makePhone(service, caller, { name: 'Other' })
   const far = { lat: 0, lng: 0 }
   const submissions: [reference: string, body: object][] = [

@@ -9,7 +9,7 @@ import { closeClaim } from '#src/attest/claims/erase-rows.ts'
 import { acceptScreenings } from '#src/attest/screen/accept.ts'
 import { return503, type TestAnswer } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
-import { PHOTO } from './phone.ts'
+import { makeMedia } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
 let service: Service
@@ -23,8 +23,8 @@ beforeAll(async () => {
   service = await startService({ poolSize: 4 })
   caller = await service.makeCaller()
   other = await service.makeCaller()
-  mediaId = (await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })).id
-  otherMediaId = (await service.media.storeInline(other, { contentType: 'image/jpeg', data: PHOTO })).id
+  mediaId = await makeMedia(service, caller)
+  otherMediaId = await makeMedia(service, other)
 })
 afterAll(() => service.close())
 

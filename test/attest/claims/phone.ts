@@ -1,5 +1,6 @@
 // Captures of a simulated phone, honest unless a test changes them.
 
+import type { Scope } from '#src/platform/ids.ts'
 import { createAuthority } from '../../../capture-kit/authority.ts'
 import {
   type AttestBody,
@@ -11,7 +12,7 @@ import {
 } from '../../../capture-kit/device.ts'
 import { renderPhoto, withExif } from '../../../capture-kit/photo.ts'
 import { CAMERAS } from '../../../capture-kit/stock.ts'
-import type { Caller, Service } from './service.ts'
+import { type Caller, type Service, type ServiceOptions, startService } from './service.ts'
 
 export const PLACE = { lat: 52.5163, lng: 13.3777 }
 export const GPS = { ...PLACE, accuracy_m: 5, mock: false }
@@ -55,6 +56,26 @@ export async function makePhone(
   }
   if (!isEnrolled) return { device, id: undefined }
   return { device, id: await enroll(service, caller, device.chain) }
+}
+
+/** A caller with an enrolled phone, on a service of its own unless one is given. */
+export async function attestFixture({
+  service: given,
+  row,
+  ...options
+}: ServiceOptions & { service?: Service; row?: Parameters<Service['makeCaller']>[0] } = {}): Promise<{
+  service: Service
+  caller: Caller
+  phone: Phone
+}> {
+  const service = given ?? (await startService(options))
+  const caller = await service.makeCaller(row)
+  return { service, caller, phone: await makePhone(service, caller) }
+}
+
+/** Uploads a photo. Returns the id of the media. */
+export async function makeMedia({ media }: Pick<Service, 'media'>, scope: Scope, data = PHOTO): Promise<string> {
+  return (await media.storeInline(scope, { contentType: 'image/jpeg', data })).id
 }
 
 export async function enroll(service: Service, caller: Caller, chain: readonly Uint8Array[]): Promise<string> {

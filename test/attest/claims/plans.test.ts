@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { acceptInteractive } from '#src/attest/claims/accept-interactive.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
-import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
-import { type Caller, type Service, startService } from './service.ts'
+import { attestFixture, makeMedia, type Phone, shoot } from './phone.ts'
+import type { Caller, Service } from './service.ts'
 
 const ROWS = 4_000
 // An insert reads each index of its table, three or four pages deep.
@@ -19,10 +19,8 @@ let mediaId: string
 const pages = new Map<string, number>()
 
 beforeAll(async () => {
-  service = await startService({ through: explained })
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
-  mediaId = (await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })).id
+  ;({ service, caller, phone } = await attestFixture({ through: explained }))
+  mediaId = await makeMedia(service, caller)
   await fill(caller)
 })
 afterAll(() => service.close())

@@ -10,8 +10,8 @@ import { newId } from '#src/platform/ids.ts'
 import { decodeBase64 } from '#src/platform/owned-bytes.ts'
 import { until } from '../../support/until.ts'
 import { acceptBatch } from './bulk.ts'
-import { codesOf, evidenceOf, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
-import { type Caller, type Service, startService } from './service.ts'
+import { attestFixture, codesOf, evidenceOf, makeMedia, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
+import type { Caller, Service } from './service.ts'
 
 let service: Service
 let caller: Caller
@@ -19,10 +19,8 @@ let phone: Phone
 let mediaId: string
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
-  mediaId = (await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })).id
+  ;({ service, caller, phone } = await attestFixture())
+  mediaId = await makeMedia(service, caller)
 })
 afterAll(() => service.close())
 

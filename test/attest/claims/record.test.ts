@@ -7,17 +7,15 @@ import { FACTORS, type FactorCode } from '#src/attest/factors/table.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { signedBytes } from '../../../capture-kit/device.ts'
 import { call } from '../../support/http.ts'
-import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
-import { type Caller, type Service, startService } from './service.ts'
+import { attestFixture, PHOTO, type Phone, shoot } from './phone.ts'
+import type { Caller, Service } from './service.ts'
 
 let service: Service
 let caller: Caller
 let phone: Phone
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
+  ;({ service, caller, phone } = await attestFixture())
 })
 afterAll(() => service.close())
 

@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callRaw } from '../../support/http.ts'
-import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
+import { attestFixture, makeMedia, type Phone, shoot } from './phone.ts'
 import { type Body, expectRefusal, pngOf, replaceAt } from './refusal.ts'
-import { type Caller, type Service, startService } from './service.ts'
+import type { Caller, Service } from './service.ts'
 
 let service: Service
 let caller: Caller
@@ -12,10 +12,8 @@ let phone: Phone
 let mediaId: string
 
 beforeAll(async () => {
-  service = await startService()
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
-  mediaId = (await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })).id
+  ;({ service, caller, phone } = await attestFixture())
+  mediaId = await makeMedia(service, caller)
 })
 afterAll(() => service.close())
 

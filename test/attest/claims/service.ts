@@ -55,7 +55,7 @@ export interface Service extends TestService {
   fingerprint(): Promise<string>
 }
 
-interface ServiceOptions extends Pick<TestServiceOptions, 'overrides' | 'replace'> {
+export interface ServiceOptions extends Pick<TestServiceOptions, 'overrides' | 'replace'> {
   /** Escalation opens cases. Without it, a test may pass its own `openCase` to `makeVerify`. */
   opensCases?: boolean
   /** What the claims and the handler use instead of the database itself. */

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
 import { until } from '../../support/until.ts'
-import { makePhone, type Phone, shoot } from './phone.ts'
+import { attestFixture, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
 let service: Service
@@ -16,8 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 beforeEach(async () => {
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
+  ;({ caller, phone } = await attestFixture({ service }))
 })
 
 const shots = {

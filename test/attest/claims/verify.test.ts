@@ -11,7 +11,7 @@ import { STALE_JOB } from '#src/platform/jobs/backlog.ts'
 import type { Worker } from '#src/platform/jobs/consume.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { until } from '../../support/until.ts'
-import { BARE_PHOTO, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
+import { attestFixture, BARE_PHOTO, makeMedia, makePhone, PHOTO, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
 let service: Service
@@ -23,8 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 beforeEach(async () => {
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
+  ;({ caller, phone } = await attestFixture({ service }))
 })
 
 /** A queued attestation that will fail, so that its claim has every event. */
@@ -241,7 +240,7 @@ describe('an evaluation that can’t be made yet', () => {
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       await expect(service.run(id, service.makeVerify({ store }))).rejects.toThrow('missing')
     }
-    await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
+    await makeMedia(service, caller)
     await service.run(id)
     expect((await seen(id)).advisory_factors).toMatchObject([{ code: 'c2pa_absent' }])
   })
@@ -331,7 +330,7 @@ describe('with a worker', () => {
     const { json: submitted } = await service.call(caller, `/v1/claims/${json.claim_id}/attestations`)
     expect(submitted).toMatchObject({ data: [{ status: 'failed', failure }] })
 
-    await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
+    await makeMedia(service, caller)
     const revived = await retry(id)
     expect(revived).toMatchObject({ status: 202, json: { attestation_id: id, status: 'queued' } })
     expect(revived.json.failure).toBeNull()

@@ -10,7 +10,7 @@ import {
   type VideoContainer,
   type VideoManifest,
 } from '../../../capture-kit/video.ts'
-import { codesOf, evidenceOf, makePhone, type Phone, shoot } from './phone.ts'
+import { attestFixture, codesOf, evidenceOf, makePhone, type Phone, shoot } from './phone.ts'
 import type { Session } from './recording.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
@@ -25,8 +25,7 @@ beforeAll(async () => {
 afterAll(() => service?.close())
 beforeEach(async () => {
   service.clock.now = undefined
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
+  ;({ caller, phone } = await attestFixture({ service }))
 })
 
 describe.each(CONTAINERS)('a video in %s', (container) => {

@@ -6,7 +6,7 @@ import { createClaimErasure } from '#src/attest/erasure/erase.ts'
 import { createEraser, type Eraser } from '#src/attest/media/erase.ts'
 import { newId } from '#src/platform/ids.ts'
 import { joinChunks, makeVideoManifest, recordVideo, type VideoChunk } from '../../../capture-kit/video.ts'
-import { codesOf, evidenceOf, makePhone, type Phone, shoot } from './phone.ts'
+import { attestFixture, codesOf, evidenceOf, type Phone, shoot } from './phone.ts'
 import { digest64, flipped, type Session, sha256, shiftFrom, type Upload } from './recording.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
@@ -25,8 +25,7 @@ beforeAll(async () => {
 afterAll(() => service?.close())
 beforeEach(async () => {
   service.clock.now = undefined
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
+  ;({ caller, phone } = await attestFixture({ service }))
 })
 
 /** By code. */

@@ -7,7 +7,7 @@ import { createDecoder } from '#src/attest/media/decoder.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { createJobs, type Jobs } from '../../support/jobs.ts'
-import { makePhone, type Phone, shoot } from '../claims/phone.ts'
+import { attestFixture, type Phone, shoot } from '../claims/phone.ts'
 import { type Caller, type Service, startService } from '../claims/service.ts'
 import { drawPicture, recompress } from './pictures.ts'
 
@@ -41,8 +41,7 @@ afterAll(async () => {
   await service?.close()
 })
 beforeEach(async () => {
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
+  ;({ caller, phone } = await attestFixture({ service }))
 })
 
 let drawn = 1_000

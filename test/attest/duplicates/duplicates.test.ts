@@ -7,7 +7,7 @@ import { distanceOf } from '#src/attest/duplicates/phash.ts'
 import { MAX_NAMED, RADIUS_BITS } from '#src/attest/duplicates/search.ts'
 import { newId } from '#src/platform/ids.ts'
 import { createJobs, type Jobs } from '../../support/jobs.ts'
-import { makePhone, type Phone, shoot } from '../claims/phone.ts'
+import { attestFixture, makePhone, type Phone, shoot } from '../claims/phone.ts'
 import { type Caller, type Service, startService } from '../claims/service.ts'
 import { drawPicture, markPicture, recompress } from './pictures.ts'
 
@@ -33,8 +33,7 @@ const makeCompare = (deps: Partial<CompareDeps> = {}) => {
 beforeAll(async () => {
   service = await startService()
   jobs = createJobs(service.test, 'compare')
-  caller = await service.makeCaller()
-  phone = await makePhone(service, caller)
+  ;({ caller, phone } = await attestFixture({ service }))
 })
 afterAll(() => service?.close())
 

@@ -8,7 +8,7 @@ import type { SignedPacket } from '#src/attest/evidence/views.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { createLog } from '#src/platform/log.ts'
 import { call, type TestAnswer } from '../../support/http.ts'
-import { makePhone, type Phone, shoot } from '../claims/phone.ts'
+import { attestFixture, type Phone, shoot } from '../claims/phone.ts'
 import { type Caller, type Service, startService } from '../claims/service.ts'
 
 export interface EvidenceService {
@@ -44,8 +44,7 @@ export async function startEvidence(deps?: Partial<EvidenceDeps>): Promise<Evide
       return [{ name: 'evidence', routes: evidenceRoutes(createEvidence({ ...own, ...deps }), createTimeline(own)) }]
     },
   })
-  const caller = await service.makeCaller({ scopes: ['attest', 'verify'] })
-  const phone = await makePhone(service, caller)
+  const { caller, phone } = await attestFixture({ service, row: { scopes: ['attest', 'verify'] } })
   const whole = service.addKey({ ...caller, scopes: ['verify', 'escalate'] })
   const { app } = service
   const { json: keys } = await call(app, '/.well-known/jwks.json')

@@ -1,7 +1,7 @@
 // The risk policy that an account sets, and its effect on claims: before it applies (a dry run) and after.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BARE_PHOTO, codesOf, GPS, makePhone, type Phone, PLACE, shoot } from '../claims/phone.ts'
+import { attestFixture, BARE_PHOTO, codesOf, GPS, type Phone, PLACE, shoot } from '../claims/phone.ts'
 import type { Caller } from '../claims/service.ts'
 import { POLICY, type Reevaluating, startReevaluating } from '../reevaluate/service.ts'
 
@@ -16,8 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => on?.close())
 beforeEach(async () => {
-  caller = await on.makeCaller()
-  phone = await makePhone(on.service, caller)
+  ;({ caller, phone } = await attestFixture({ service: on.service, row: { scopes: ['all'] } }))
 })
 
 const get = async (path = '') => (await on.call(caller, `${PATH}${path}`)).json

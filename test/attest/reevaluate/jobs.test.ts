@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '#src/platform/db/database.ts'
-import { codesOf, makePhone, type Phone, shoot } from '../claims/phone.ts'
+import { attestFixture, codesOf, type Phone, shoot } from '../claims/phone.ts'
 import type { Caller } from '../claims/service.ts'
 import { POLICY, type Reevaluating, startReevaluating } from './service.ts'
 
@@ -15,8 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => on?.close())
 beforeEach(async () => {
-  caller = await on.makeCaller()
-  phone = await makePhone(on.service, caller)
+  ;({ caller, phone } = await attestFixture({ service: on.service, row: { scopes: ['all'] } }))
 })
 
 async function judge(): Promise<string> {

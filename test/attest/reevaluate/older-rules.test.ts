@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { joinChunks, makeVideoManifest, recordVideo } from '../../../capture-kit/video.ts'
-import { codesOf, makePhone, type Phone, shoot } from '../claims/phone.ts'
+import { attestFixture, codesOf, type Phone, shoot } from '../claims/phone.ts'
 import type { Caller } from '../claims/service.ts'
 import { POLICY, type Reevaluating, startReevaluating } from './service.ts'
 
@@ -16,8 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => on?.close())
 beforeEach(async () => {
-  caller = await on.makeCaller()
-  phone = await makePhone(on.service, caller)
+  ;({ caller, phone } = await attestFixture({ service: on.service, row: { scopes: ['all'] } }))
 })
 
 /** The result after a new policy, as if an earlier release had made it. */

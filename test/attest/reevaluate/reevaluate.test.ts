@@ -10,7 +10,7 @@ import { createListApplier } from '#src/attest/reevaluate/list.ts'
 import { createVendor } from '../../../capture-kit/vendor.ts'
 import { startConsuming } from '../../support/jobs.ts'
 import { until } from '../../support/until.ts'
-import { BARE_PHOTO, codesOf, evidenceOf, makePhone, type Phone, shoot } from '../claims/phone.ts'
+import { attestFixture, BARE_PHOTO, codesOf, evidenceOf, makePhone, type Phone, shoot } from '../claims/phone.ts'
 import type { Caller } from '../claims/service.ts'
 import { POLICY, type Reevaluating, startReevaluating } from './service.ts'
 
@@ -31,8 +31,7 @@ beforeAll(async () => {
 afterAll(() => on?.close())
 beforeEach(async () => {
   list = 'off'
-  caller = await on.makeCaller()
-  phone = await makePhone(on.service, caller)
+  ;({ caller, phone } = await attestFixture({ service: on.service, row: { scopes: ['all'] } }))
 })
 
 async function judge(body: object): Promise<Record<string, unknown>> {

@@ -3,7 +3,7 @@
 import { decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { call } from '../../support/http.ts'
-import { makePhone, PHOTO, shoot } from '../claims/phone.ts'
+import { attestFixture, makeMedia, shoot } from '../claims/phone.ts'
 import { type Reevaluating, startReevaluating } from './service.ts'
 
 let on: Reevaluating
@@ -13,10 +13,9 @@ beforeAll(async () => {
 afterAll(() => on?.close())
 
 it('replaced results and lines of batches say that their signing key was revoked', async () => {
-  const caller = await on.makeCaller()
-  const phone = await makePhone(on.service, caller)
-  const { app, media, test, services } = on.service
-  const { id: media_id } = await media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
+  const { caller, phone } = await attestFixture({ service: on.service, row: { scopes: ['all'] } })
+  const { app, test, services } = on.service
+  const media_id = await makeMedia(on.service, caller)
   const sent = await call(app, '/v1/claims/batches', {
     method: 'POST',
     key: caller.key,
