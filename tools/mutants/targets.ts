@@ -8,8 +8,6 @@ export interface Target extends Choice {
   /** The module of tools/vectors/answers that runs the vectors with this file. */
   answers: string
   vectors: readonly string[]
-  /** Checks without which no answer changes, with the reason. */
-  equals?: Readonly<Record<string, string>>
 }
 
 const CANONICAL = ['canonical/accepted', 'canonical/refused', 'canonical/values']
