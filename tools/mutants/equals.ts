@@ -15,16 +15,22 @@ const PROTOTYPE = 'no prototype has members of these names'
 const TYPES = 'it is for the type checker: it can not be'
 
 export const EQUALS: Readonly<Record<string, Equals>> = {
-  'clients/typescript/src/verify-intent-token.ts': {
+  'clients/typescript/src/verify/verify-intent-token.ts': {
     'claims.nbf !== undefined -> true': [1, 'a comparison with undefined is false'],
   },
-  'clients/typescript/src/claims.ts': {
+  'clients/typescript/src/verify/claims.ts': {
     "typeof value === 'number' -> true": [1, INTEGER],
     "['env', (value) => value === 'sandbox' || value === 'live'], -> gone": [1, ENVIRONMENT],
     'Array.isArray(value) -> false': [1, LIST],
     'Object.hasOwn(value, name) -> true': [1, PROTOTYPE],
+    "env: (value) => value === 'sandbox' || value === 'live', -> gone": [1, ENVIRONMENT],
+    'value === undefined -> false': [1, ABSENT],
+    'idx !== undefined -> true': [1, ABSENT],
+    'uri !== undefined -> true': [1, ABSENT],
+    'credential !== undefined -> true': [1, ABSENT],
+    'at !== undefined -> true': [1, ABSENT],
   },
-  'clients/typescript/src/strict-json.ts': {
+  'clients/typescript/src/verify/strict-json.ts': {
     'offset === undefined -> true': [1, MESSAGE],
     'offset === undefined -> false': [1, MESSAGE],
     'Number.isFinite(value) -> true': [1, 'the digits of a number are not those of Infinity'],
@@ -35,18 +41,7 @@ export const EQUALS: Readonly<Record<string, Equals>> = {
     'maxMembers: 100, -> gone': [1, BOUND],
     ', maxElements: 100 -> gone': [1, BOUND],
   },
-  'src/authorize/tokens/claims.ts': {
-    "typeof value === 'number' -> true": [1, INTEGER],
-    "env: (value) => value === 'sandbox' || value === 'live', -> gone": [1, ENVIRONMENT],
-    'value === undefined -> false': [1, ABSENT],
-    'idx !== undefined -> true': [1, ABSENT],
-    'uri !== undefined -> true': [1, ABSENT],
-    'credential !== undefined -> true': [1, ABSENT],
-    'at !== undefined -> true': [1, ABSENT],
-    'Array.isArray(value) -> false': [1, LIST],
-    'Object.hasOwn(value, name) -> true': [1, PROTOTYPE],
-  },
-  'src/account/webhooks/signature.ts': {
+  'clients/typescript/src/verify/webhook.ts': {
     'given.length === 0 -> false': [1, 'the look-up answers undefined for an empty list'],
     'values.length === 0 -> false': [1, 'the caller refuses an empty list too'],
     'text === undefined -> false': [1, TYPES],
@@ -59,25 +54,25 @@ export const EQUALS: Readonly<Record<string, Equals>> = {
     'first !== undefined -> true': [1, LIBRARY],
     "typeof data.origin !== 'string' -> false": [1, 'a list of texts has no other value'],
   },
-  'src/platform/ledger/proofs.ts': {
+  'clients/typescript/src/verify/merkle.ts': {
     'seed === undefined -> false': [1, 'an empty path does not end at the top, as the sizes differ'],
   },
-  'src/platform/ledger/checkpoint-check.ts': {
+  'clients/typescript/src/verify/checkpoint.ts': {
     "typeof value !== 'object' -> false": [1, 'a text or a number has no members'],
     "env === 'sandbox' || env === 'live' -> true": [1, ENVIRONMENT],
     "typeof size === 'number' -> true": [1, INTEGER],
   },
-  'commands/ledger/check.ts': {
+  'clients/typescript/src/verify/ledger.ts': {
     'head === undefined -> false': [3, 'head and tree are set together'],
     'tree === undefined -> false': [5, 'head and tree are set together, and lines before the head are refused'],
     'tree === undefined || head === undefined -> false': [1, TYPES],
     'head !== undefined -> true': [1, 'without a head both sizes are 0'],
   },
-  'src/platform/crypto/signing-keys.ts': {
+  'clients/typescript/src/verify/records.ts': {
     'header === undefined -> false': [1, 'its callers answer the same to what throws'],
     'jws.length > MAX_RECORD_BYTES -> false': [1, BOUND],
   },
-  'commands/evidence/check.ts': {
+  'clients/typescript/src/verify/packet.ts': {
     'maxBytes: 64 * 1024 * 1024, -> gone': [1, BOUND],
     'error instanceof Error -> true': [1, MESSAGE],
     'error instanceof Error -> false': [1, MESSAGE],
@@ -92,7 +87,7 @@ export const EQUALS: Readonly<Record<string, Equals>> = {
     '!verdict.isValid -> false': [1, FLOW],
     'earliest === undefined -> false': [1, 'an absent revocation and one that is undefined are the same'],
   },
-  'commands/evidence/check-attestation.ts': {
+  'clients/typescript/src/verify/packet-attestation.ts': {
     'result === null -> false': [1, TYPES],
     'verdict.isValid -> true': [2, FLOW],
     'one.result === null -> false': [1, 'without a result no signature was found invalid'],
@@ -109,12 +104,12 @@ export const EQUALS: Readonly<Record<string, Equals>> = {
     'evidence === undefined -> false': [1, 'without evidence there is no first problem'],
     "typeof one === 'string' -> true": [1, 'the list is compared with texts'],
   },
-  'commands/evidence/findings.ts': {
+  'clients/typescript/src/verify/packet-findings.ts': {
     'isOk -> true': [1, MESSAGE],
     'isOk -> false': [1, MESSAGE],
     '!verdict.isValid -> false': [1, FLOW],
   },
-  'src/attest/evidence/pdf-file.ts': {
+  'clients/typescript/src/verify/packet-file.ts': {
     'at === -1 -> false': [2, 'the bytes there are too few to be a seal, or have no length'],
     '!Number.isSafeInteger(length) -> false': [1, 'no number of bytes is NaN'],
   },

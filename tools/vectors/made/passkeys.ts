@@ -233,15 +233,27 @@ const CASES: readonly [id: string, answer: string, reason: string, given: Given]
     'signature-padded-r',
     'invalid_signature',
     'r has a zero more than it needs: another text of the same number',
+    { signature: (numbers) => sequence(padded(derInteger(numbers.r)), derInteger(numbers.s)) },
+  ],
+  [
+    'signature-padded-s',
+    'invalid_signature',
+    's has a zero more than it needs',
+    { signature: (numbers) => sequence(derInteger(numbers.r), padded(derInteger(numbers.s))) },
+  ],
+  [
+    'signature-padded-short-r',
+    'invalid_signature',
+    'r has 31 bytes and a zero more than it needs: another text of the same number',
     {
       counter: findCounter(({ r }) => r),
       signature: (numbers) => sequence(padded(derInteger(numbers.r)), derInteger(numbers.s)),
     },
   ],
   [
-    'signature-padded-s',
+    'signature-padded-short-s',
     'invalid_signature',
-    's has a zero more than it needs',
+    's has 31 bytes and a zero more than it needs',
     {
       counter: findCounter(({ s }) => s),
       signature: (numbers) => sequence(derInteger(numbers.r), padded(derInteger(numbers.s))),

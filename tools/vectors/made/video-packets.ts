@@ -219,6 +219,15 @@ const SHOWN: PacketCase[] = [
     [...failed('video manifest'), ...skipped('video digest', 'video bytes')],
   ],
   [
+    'digest-without-expected',
+    'the result found the digest of a chunk wrong that is not listed, and expected none',
+    film({
+      file: CHANGED_FILE,
+      says: { chain: { digest: { count: 1, first_index: 9 } }, digest: { first_bad_index: 9, found: HASH } },
+    }),
+    failed('video digest', 'video chunks'),
+  ],
+  [
     'link',
     'a link does not follow from the one before',
     film({ manifest: chunk(3, { link: HASH }) }),
