@@ -19,11 +19,13 @@ const CLIENT = 'clients/typescript/src/verify'
 export const TARGETS: readonly Target[] = [
   { file: `${CLIENT}/verify-intent-token.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
   { file: `${CLIENT}/claims.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
-  { file: `${CLIENT}/strict-json.ts`, answers: 'typescript', vectors: [...CANONICAL, 'tokens/offline'] },
+  { file: `${CLIENT}/parse-token.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
+  { file: `${CLIENT}/strict-json.ts`, answers: 'typescript', vectors: CANONICAL },
+  { file: `${CLIENT}/json-scan.ts`, answers: 'service-canonical', vectors: CANONICAL },
+  { file: `${CLIENT}/json-tokens.ts`, answers: 'service-canonical', vectors: CANONICAL },
   { file: `${CLIENT}/canonicalize.ts`, answers: 'typescript', vectors: CANONICAL },
   { file: `${CLIENT}/key-source.ts`, answers: 'typescript', vectors: ['tokens/key-source'] },
   { file: `${CLIENT}/webhook.ts`, answers: 'typescript', vectors: ['webhooks/signatures'] },
-  { file: 'src/authorize/tokens/parse.ts', answers: 'service-tokens', vectors: ['tokens/offline'] },
   {
     file: 'src/authorize/passkeys/ceremony.ts',
     answers: 'service-passkeys',
@@ -56,5 +58,9 @@ export const TARGETS: readonly Target[] = [
   { file: `${CLIENT}/packet-findings.ts`, answers: 'service-packets', vectors: PACKETS },
   { file: 'commands/evidence/check.ts', answers: 'service-packets', vectors: PACKETS },
   { file: 'commands/evidence/check-certificates.ts', answers: 'service-packets', vectors: PACKETS },
-  { file: 'commands/evidence/check-video.ts', answers: 'service-packets', vectors: ['packets/videos', 'packets/photos'] },
+  {
+    file: 'commands/evidence/check-video.ts',
+    answers: 'service-packets',
+    vectors: ['packets/videos', 'packets/photos'],
+  },
 ]

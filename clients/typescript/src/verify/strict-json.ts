@@ -30,7 +30,7 @@ export function parseJson(source: string | Uint8Array, { maxDepth = 32 }: ParseO
 
 /** Half of a character beyond U+FFFF, which UTF-8 can't express. */
 export function hasLoneSurrogate(text: string): boolean {
-  return LONE_SURROGATE.test(text)
+  return !text.isWellFormed()
 }
 
 function decode(bytes: Uint8Array): string {
