@@ -84,6 +84,7 @@ function findImports(path: string): string[] {
   return found.map(([, from, dynamic]) => {
     const specifier = from ?? dynamic ?? ''
     if (specifier.startsWith('#src/')) return specifier.slice(1)
+    if (specifier.startsWith('#client/')) return specifier.replace('#client/', 'clients/typescript/src/')
     return relative(ROOT, resolve(ROOT, dirname(path), specifier))
   })
 }

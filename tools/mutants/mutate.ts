@@ -54,7 +54,7 @@ export function findMutants(source: string, choice: Choice = {}): Mutant[] {
       const mutated = source.slice(0, start) + text + source.slice(end)
       if (mutated === source || seen.has(mutated)) return []
       seen.add(mutated)
-      const check = source.slice(start, end).replaceAll(/\s+/g, ' ')
+      const check = source.slice(start, end).trim().replaceAll(/\s+/g, ' ')
       return [
         { line: source.slice(0, start).split('\n').length, check: `${check} -> ${text || 'gone'}`, source: mutated },
       ]

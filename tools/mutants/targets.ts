@@ -8,24 +8,24 @@ export interface Target extends Choice {
   /** The module of tools/vectors/answers that runs the vectors with this file. */
   answers: string
   vectors: readonly string[]
-  /** Checks without which no answer changes, with the reason. */
-  equals?: Readonly<Record<string, string>>
 }
 
 const CANONICAL = ['canonical/accepted', 'canonical/refused', 'canonical/values']
 const PACKETS = ['packets/photos', 'packets/videos', 'packets/documents']
 const LEDGER = ['ledger/checkpoints', 'ledger/entries', 'ledger/exports']
-const CLIENT = 'clients/typescript/src'
+const TREES = ['ledger/inclusion', 'ledger/inclusion-refused', 'ledger/consistency', 'ledger/consistency-refused']
+const CLIENT = 'clients/typescript/src/verify'
 
 export const TARGETS: readonly Target[] = [
   { file: `${CLIENT}/verify-intent-token.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
   { file: `${CLIENT}/claims.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
-  { file: `${CLIENT}/strict-json.ts`, answers: 'typescript', vectors: [...CANONICAL, 'tokens/offline'] },
+  { file: `${CLIENT}/parse-token.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
+  { file: `${CLIENT}/strict-json.ts`, answers: 'typescript', vectors: CANONICAL },
+  { file: `${CLIENT}/json-scan.ts`, answers: 'service-canonical', vectors: CANONICAL },
+  { file: `${CLIENT}/json-tokens.ts`, answers: 'service-canonical', vectors: CANONICAL },
   { file: `${CLIENT}/canonicalize.ts`, answers: 'typescript', vectors: CANONICAL },
   { file: `${CLIENT}/key-source.ts`, answers: 'typescript', vectors: ['tokens/key-source'] },
-  { file: 'src/authorize/tokens/parse.ts', answers: 'service-tokens', vectors: ['tokens/offline'] },
-  { file: 'src/authorize/tokens/claims.ts', answers: 'service-tokens', vectors: ['tokens/offline'] },
-  { file: 'src/account/webhooks/signature.ts', answers: 'service-webhooks', vectors: ['webhooks/signatures'] },
+  { file: `${CLIENT}/webhook.ts`, answers: 'typescript', vectors: ['webhooks/signatures'] },
   {
     file: 'src/authorize/passkeys/ceremony.ts',
     answers: 'service-passkeys',
@@ -46,32 +46,21 @@ export const TARGETS: readonly Target[] = [
     vectors: ['passkeys/assertions', 'passkeys/w3c'],
     functions: ['readAuthenticatorFacts', 'areExtensions', 'readMap'],
   },
-  {
-    file: 'src/platform/ledger/proofs.ts',
-    answers: 'service-ledger',
-    vectors: ['ledger/inclusion', 'ledger/inclusion-refused', 'ledger/consistency', 'ledger/consistency-refused'],
-    functions: ['verifyInclusion', 'verifyConsistency', 'isIn'],
-  },
-  { file: 'src/platform/ledger/checkpoint-check.ts', answers: 'service-ledger', vectors: LEDGER },
-  { file: 'commands/ledger/check.ts', answers: 'service-ledger', vectors: ['ledger/exports'], notTables: ['WORDS'] },
-  {
-    file: 'src/platform/crypto/signing-keys.ts',
-    answers: 'service-ledger',
-    vectors: LEDGER,
-    functions: ['verifyRecord', 'verifiedPayload', 'readHeader'],
-  },
+  { file: `${CLIENT}/merkle.ts`, answers: 'service-ledger', vectors: TREES },
+  { file: `${CLIENT}/checkpoint.ts`, answers: 'service-ledger', vectors: LEDGER },
+  { file: `${CLIENT}/records.ts`, answers: 'service-ledger', vectors: LEDGER },
+  { file: `${CLIENT}/ledger-lines.ts`, answers: 'service-ledger', vectors: ['ledger/exports'] },
+  { file: `${CLIENT}/ledger.ts`, answers: 'service-ledger', vectors: ['ledger/exports'], notTables: ['WORDS'] },
+  { file: `${CLIENT}/removed.ts`, answers: 'service-ledger', vectors: ['ledger/exports'] },
+  { file: `${CLIENT}/packet.ts`, answers: 'service-packets', vectors: PACKETS },
+  { file: `${CLIENT}/packet-attestation.ts`, answers: 'service-packets', vectors: PACKETS },
+  { file: `${CLIENT}/packet-file.ts`, answers: 'service-packets', vectors: PACKETS },
+  { file: `${CLIENT}/packet-findings.ts`, answers: 'service-packets', vectors: PACKETS },
   { file: 'commands/evidence/check.ts', answers: 'service-packets', vectors: PACKETS },
-  { file: 'commands/evidence/check-attestation.ts', answers: 'service-packets', vectors: PACKETS, tables: ['shown'] },
+  { file: 'commands/evidence/check-certificates.ts', answers: 'service-packets', vectors: PACKETS },
   {
     file: 'commands/evidence/check-video.ts',
     answers: 'service-packets',
     vectors: ['packets/videos', 'packets/photos'],
-  },
-  { file: 'commands/evidence/findings.ts', answers: 'service-packets', vectors: PACKETS },
-  {
-    file: 'src/attest/evidence/pdf-file.ts',
-    answers: 'service-packets',
-    vectors: PACKETS,
-    functions: ['splitSeal', 'isPdf', 'readAttachment'],
   },
 ]

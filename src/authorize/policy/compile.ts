@@ -2,7 +2,7 @@
 // the order in which they decide. Compiled once for each version in each process.
 
 import { hash } from 'node:crypto'
-import canonicalize from 'canonicalize'
+import { canonicalize } from '#client/verify/canonicalize.ts'
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
 import { compileCondition, createFieldSlots, type FieldSlots, onMissingOf, type Predicate } from './conditions.ts'
 import type { ApproverRole, PolicyCondition, PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
@@ -202,7 +202,7 @@ export function questionOf(rule: PolicyRule): string {
   return JSON.stringify([webhook?.url, canary, approval === undefined ? null : hashRule(rule)])
 }
 
-// Its schema has let through nothing that JSON can't express.
+// As JSON first, which leaves out members that are undefined.
 function hashRule(rule: PolicyRule): string {
-  return hash('sha256', canonicalize(rule) ?? '', 'base64url')
+  return hash('sha256', canonicalize(JSON.parse(JSON.stringify(rule))), 'base64url')
 }

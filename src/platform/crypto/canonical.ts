@@ -2,30 +2,19 @@
 // `parseJson` accepts, and `parseJson` accepts what `canonicalize` wrote: two readers of a signed body can't see two
 // different bodies.
 
-import serialize from 'canonicalize'
-import { Failure } from '#src/failure.ts'
+import { canonicalize } from '#client/verify/canonicalize.ts'
+import { type Json, parseInPieces, type ScanOptions, scanJson } from '#client/verify/json-scan.ts'
+import { JsonError } from '#client/verify/json-tokens.ts'
+import { Failure, type FieldError } from '#src/failure.ts'
 import { createSlice, runInSlices, type Slice } from '#src/platform/slices.ts'
-import { parseInPieces, type ScanOptions, scanJson } from './json-scan.ts'
-import { invalidJson } from './json-tokens.ts'
 
-export type Json = null | boolean | number | string | Json[] | JsonObject
-export type JsonObject = { [name: string]: Json }
+export type { Json, JsonObject } from '#client/verify/json-scan.ts'
+export { canonicalize }
 
 export interface JsonLimits extends ScanOptions {
   maxBytes: number
-}
-
-// Far above any limit that a route sets, and it ends a cycle long before the stack overflows.
-const MAX_CANONICAL_DEPTH = 1_000
-
-/**
- * RFC 8785 text of a value; its UTF-8 bytes are hashed and signed.
- * @throws {TypeError} on values that JSON can't express: NaN and infinities, lone surrogates (also in keys), undefined,
- * functions, bigints, symbols, dates and other class instances, more than 1,000 levels or a cycle.
- */
-export function canonicalize(value: Json): string {
-  checkValue(value, 0)
-  return serialize(value) as string
+  /** Maps an offset in the text, in bytes, to the caller's bytes. */
+  offsetOf?: ((offset: number) => number) | undefined
 }
 
 // A value below this depth is written whole, and so is each element of a list that has MANY_ELEMENTS: member by member, a list of
@@ -39,7 +28,7 @@ interface Pieces {
   slice: Slice
 }
 
-/** The text of `canonicalize` for values of megabytes: given to `add` piece by piece, in slices. @throws {TypeError} as there. */
+/** The text of `canonicalize` for values of megabytes: given to `add` piece by piece, in slices. @throws {JsonError} as there. */
 export async function canonicalizeInSlices(value: Json, add: (text: string) => void): Promise<void> {
   await write(value, 0, { add, slice: createSlice() })
 }
@@ -89,7 +78,11 @@ async function writeArray(elements: readonly Json[], depth: number, output: Piec
  */
 export function parseJson(bytes: Uint8Array, limits: JsonLimits): Json {
   const text = decode(bytes, limits)
-  scanJson(text, limits)
+  try {
+    scanJson(text, limits)
+  } catch (error) {
+    throw refusalOf(error, text, limits)
+  }
   // The scan checked every byte, so this can't throw. The built-in parser makes strings that don't keep the body in
   // memory.
   return JSON.parse(text) as Json
@@ -97,39 +90,33 @@ export function parseJson(bytes: Uint8Array, limits: JsonLimits): Json {
 
 /** `parseJson` for texts of megabytes, in slices. */
 export async function parseJsonInSlices(bytes: Uint8Array, limits: JsonLimits): Promise<Json> {
-  return runInSlices(parseInPieces(decode(bytes, limits), limits))
-}
-
-function checkValue(value: unknown, depth: number): void {
-  switch (typeof value) {
-    case 'boolean':
-      return
-    case 'string':
-      if (!value.isWellFormed()) throw new TypeError('a string has a lone surrogate')
-      return
-    case 'number':
-      if (!Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number`)
-      return
-    case 'object':
-      if (value !== null) checkContainer(value, depth)
-      return
-    default:
-      throw new TypeError(`${typeof value} is not a JSON value`)
+  const text = decode(bytes, limits)
+  try {
+    return await runInSlices(parseInPieces(text, limits))
+  } catch (error) {
+    throw refusalOf(error, text, limits)
   }
 }
 
-function checkContainer(value: object, depth: number): void {
-  if (depth >= MAX_CANONICAL_DEPTH) throw new TypeError(`more than ${MAX_CANONICAL_DEPTH} levels, or a cycle`)
-  if (Array.isArray(value)) {
-    for (const element of value) checkValue(element, depth + 1)
-    return
+// What the caller hears of a text that the scan refuses.
+function refusalOf(error: unknown, text: string, { offsetOf = (offset) => offset }: JsonLimits): unknown {
+  if (!(error instanceof JsonError)) return error
+  const { code, pointer, detail, offset } = error
+  if (offset === undefined) {
+    const subject = pointer === '' ? 'The JSON' : pointer
+    return new Failure('invalid_request', { detail: `${subject} ${detail}.`, errors: [{ pointer, code, detail }] })
   }
-  const prototype = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) throw new TypeError('only plain objects are JSON')
-  for (const [key, member] of Object.entries(value)) {
-    if (!key.isWellFormed()) throw new TypeError('a key has a lone surrogate')
-    checkValue(member, depth + 1)
-  }
+  return invalidJson({ code, pointer, detail }, offsetOf(Buffer.byteLength(text.slice(0, offset))))
+}
+
+/** `offset` is in bytes. */
+function invalidJson({ code, pointer, detail }: FieldError, offset: number, cause?: unknown): Failure {
+  const place = pointer === '' ? '' : ` in ${pointer}`
+  return new Failure('invalid_json', {
+    detail: `The JSON is refused at byte ${offset}${place}: ${detail}.`,
+    errors: [{ pointer, code, detail: `${detail} (byte ${offset})` }],
+    cause,
+  })
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -2,9 +2,9 @@
 // after their last token has. `record` keys sign results that must verify years later, so they stay in the key set
 // permanently. A private key is stored in Postgres only sealed, and no function of this file returns one.
 
-import { compactVerify, decodeProtectedHeader, importJWK } from 'jose'
+import { readRecordHeader } from '#client/verify/records.ts'
 import { Failure, invalidField } from '#src/failure.ts'
-import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
@@ -249,65 +249,12 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
   }
 }
 
-export type RecordVerdict =
-  | {
-      isValid: true
-      environment: Environment
-      typ: string
-      kid: string
-      /** The signature verifies, and its key was revoked: compare the record's time with `doubted_since`. */
-      revoked: KeyRevocation | undefined
-      payload: Json
-    }
-  | { isValid: false; reason: 'malformed' | 'unknown_key' | 'bad_signature' }
-
-// A result with all its evidence has about 20 kB; the rest is for evidence packets.
-const MAX_RECORD_BYTES = 16 * 1024 * 1024
-const RECORD_LIMITS = { maxBytes: MAX_RECORD_BYTES, maxDepth: 64 }
-
-/**
- * Checks a JWS that `signRecord` made, with the published keys alone. A token key's signature is not valid for a
- * record. Compare `typ` with the kind of record that you expect, and `environment` with your own.
- * @throws {Failure} when a valid signature covers something that isn't JSON, which `signRecord` can't have made.
- */
-export async function verifyRecord(jws: string, { keys }: KeySet): Promise<RecordVerdict> {
-  const header = readHeader(jws)
-  if (header === undefined) return { isValid: false, reason: 'malformed' }
-  const key = keys.find(({ kid, family }) => kid === header.kid && family === 'record')
-  if (key === undefined) return { isValid: false, reason: 'unknown_key' }
-  const bytes = await verifiedPayload(jws, key)
-  if (bytes === undefined) return { isValid: false, reason: 'bad_signature' }
-  const { env: environment, revoked } = key
-  return { isValid: true, environment, ...header, revoked, payload: parseJson(bytes, RECORD_LIMITS) }
-}
-
 /** What readers of a record must know of its key. Verifies nothing. */
 export function revocationOf(jws: string, { keys }: KeySet): KeyRevocation | undefined {
   const revoked = keys.filter((key) => key.revoked !== undefined)
   if (revoked.length === 0) return undefined
-  const kid = readHeader(jws)?.kid
+  const kid = readRecordHeader(jws)?.kid
   return revoked.find((key) => key.kid === kid)?.revoked
-}
-
-async function verifiedPayload(jws: string, { kty, crv, x, y }: PublishedKey): Promise<Uint8Array | undefined> {
-  try {
-    const { payload } = await compactVerify(jws, await importJWK({ kty, crv, x, y }, 'ES256'), {
-      algorithms: ['ES256'],
-    })
-    return payload
-  } catch {
-    return undefined
-  }
-}
-
-function readHeader(jws: string): { kid: string; typ: string } | undefined {
-  if (jws.length > MAX_RECORD_BYTES) return undefined
-  try {
-    const { kid, typ } = decodeProtectedHeader(jws)
-    return kid === undefined || typ === undefined ? undefined : { kid, typ }
-  } catch {
-    return undefined
-  }
 }
 
 function isPlace(key: KeyPlace, { environment, family }: KeyPlace): boolean {

@@ -1,7 +1,7 @@
 // Every reason that a token can be refused for today, each alone, through the real service.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { verifyRecord } from '#src/platform/crypto/signing-keys.ts'
+import { verifyRecord } from '#client/verify/records.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { createReceivers, decide } from '../webhooks/receivers.ts'
 import { ACTION, type Intents, startIntents } from './service.ts'

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { JsonError } from '#client/verify/strict-json.ts'
 import { Failure } from '#src/failure.ts'
 import { canonicalize, canonicalizeInSlices, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import { readVectors } from '../../../tools/vectors/file.ts'
@@ -108,7 +109,7 @@ describe('canonicalize refuses', () => {
     ['a cycle', cycle],
   ]
   it.each(unwritable)('%s', (_name, value) => {
-    expect(() => canonicalize(value as Json)).toThrow(TypeError)
+    expect(() => canonicalize(value as Json)).toThrow(JsonError)
   })
 })
 

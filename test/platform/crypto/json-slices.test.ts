@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parseInPieces } from '#client/verify/json-scan.ts'
 import { Failure } from '#src/failure.ts'
 import { type Json, parseJson, parseJsonInSlices } from '#src/platform/crypto/canonical.ts'
-import { parseInPieces } from '#src/platform/crypto/json-scan.ts'
 
 const LIMITS = { maxBytes: 8 * 1024 * 1024, maxDepth: 32, maxMembers: 1_000, maxElements: 10_000 }
 const SEED = 20_261_122

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { CompactSign, calculateJwkThumbprint, compactVerify, importJWK } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { verifyRecord } from '#client/verify/records.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
 import {
@@ -8,7 +9,6 @@ import {
   type PublishedKey,
   revocationOf,
   type SigningKeys,
-  verifyRecord,
 } from '#src/platform/crypto/signing-keys.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { flipBit } from './seeded.ts'

@@ -1,3 +1,4 @@
+import { JsonError } from '#client/verify/strict-json.ts'
 import { Failure } from '#src/failure.ts'
 import { canonicalize, parseJson } from '#src/platform/crypto/canonical.ts'
 import type { Answers } from '../answers.ts'
@@ -41,7 +42,7 @@ export const answers: Answers = {
     try {
       return { canonical: canonicalize(makeValue(value)) }
     } catch (error) {
-      return error instanceof TypeError || error instanceof RangeError ? expected : error
+      return error instanceof JsonError ? expected : error
     }
   },
 }

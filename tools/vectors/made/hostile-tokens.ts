@@ -288,6 +288,18 @@ export const SIGNATURES: Refused[] = [
     withSignature(Buffer.concat([raw, Buffer.from([0])])),
     'signature',
   ],
+  [
+    'signature-long-of-unknown-key',
+    'a signature of 65 bytes: it is refused before the key is looked up',
+    withSignature(Buffer.concat([raw, Buffer.from([0])]), { header: { ...HEADER, kid: KEYS.stranger.kid } }),
+    'signature',
+  ],
+  [
+    'signature-zero-before',
+    'a signature of 65 bytes: a zero byte before r',
+    withSignature(Buffer.concat([Buffer.from([0]), raw])),
+    'signature',
+  ],
   ['signature-twice', 'a signature twice', withSignature(Buffer.concat([raw, raw])), 'signature'],
   ['signature-one-byte', 'a signature of one byte', withSignature(Buffer.from([1])), 'signature'],
   [

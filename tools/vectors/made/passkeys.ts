@@ -242,6 +242,24 @@ const CASES: readonly [id: string, answer: string, reason: string, given: Given]
     { signature: (numbers) => sequence(derInteger(numbers.r), padded(derInteger(numbers.s))) },
   ],
   [
+    'signature-padded-short-r',
+    'invalid_signature',
+    'r has 31 bytes and a zero more than it needs: another text of the same number',
+    {
+      counter: findCounter(({ r }) => r),
+      signature: (numbers) => sequence(padded(derInteger(numbers.r)), derInteger(numbers.s)),
+    },
+  ],
+  [
+    'signature-padded-short-s',
+    'invalid_signature',
+    's has 31 bytes and a zero more than it needs',
+    {
+      counter: findCounter(({ s }) => s),
+      signature: (numbers) => sequence(derInteger(numbers.r), padded(derInteger(numbers.s))),
+    },
+  ],
+  [
     'signature-empty-integer',
     'invalid_signature',
     'an integer without bytes',
@@ -333,13 +351,26 @@ export function makeAssertions(): VectorFile<AssertionInput, { answer: string }>
   }
 }
 
-function responseOf({ rpId = RP_ID, flags = UP | UV, counter = 7, more = Buffer.alloc(0), ...given }: Given) {
+function clientBytesOf({ clientBytes, clientData = {} }: Given): Buffer {
   const data = { type: 'webauthn.get', challenge: CHALLENGE.toString('base64url'), origin: ORIGIN, crossOrigin: false }
-  const clientData = given.clientBytes ?? Buffer.from(JSON.stringify({ ...data, ...given.clientData }))
+  return clientBytes ?? Buffer.from(JSON.stringify({ ...data, ...clientData }))
+}
+
+function authenticatorBytesOf({
+  rpId = RP_ID,
+  flags = UP | UV,
+  counter = 7,
+  more = Buffer.alloc(0),
+  cut,
+}: Given): Buffer {
   const head = Buffer.alloc(5)
   head.writeUInt8(flags)
   head.writeUInt32BE(counter, 1)
-  const authenticatorData = Buffer.concat([hash('sha256', rpId, 'buffer'), head, more]).subarray(0, given.cut)
+  return Buffer.concat([hash('sha256', rpId, 'buffer'), head, more]).subarray(0, cut)
+}
+
+function responseOf(given: Given) {
+  const [clientData, authenticatorData] = [clientBytesOf(given), authenticatorBytesOf(given)]
   const message = given.signed ?? Buffer.concat([authenticatorData, hash('sha256', clientData, 'buffer')])
   const signature =
     given.credential?.algorithm === 'EdDSA'
@@ -368,6 +399,15 @@ function sequence(...parts: Buffer[]): Buffer {
 
 function longForm(der: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x30, 0x81, der.length - 2]), der.subarray(2)])
+}
+
+// A counter whose signature has an integer of 31 bytes: with a zero more it has 32, which libraries take.
+function findCounter(numberOf: (signature: Signature) => bigint): number {
+  for (let counter = 8; ; counter += 1) {
+    const [clientData, authenticatorData] = [clientBytesOf({}), authenticatorBytesOf({ counter })]
+    const message = Buffer.concat([authenticatorData, hash('sha256', clientData, 'buffer')])
+    if (numberOf(signNumbers(KEY, message)) >> 247n === 0n) return counter
+  }
 }
 
 function derInteger(value: bigint): Buffer {

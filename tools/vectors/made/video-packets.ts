@@ -42,6 +42,17 @@ const HONEST: PacketCase[] = [
     skipped('video digest', 'video bytes'),
   ],
   [
+    'streamed-count',
+    'the result says that the count of a streamed video differs, and a chunk has another digest than listed',
+    film({
+      stream: 'cap_test_1',
+      manifest: listed((manifest) => Object.assign(manifest, { chunk_count: 9 })),
+      file: CHANGED_FILE,
+      says: { manifest: ['count_differs'] },
+    }),
+    [...NO_DIGEST, ...failed('video chunks')],
+  ],
+  [
     'found-container-no-original',
     'the result says that the container is faulty, which the original would show',
     withoutOriginal({ says: { times: ['container'] } }),

@@ -18,24 +18,27 @@ export function canonicalizeJson(source: string | Uint8Array, options?: ParseOpt
   return canonicalize(parseJson(source, options))
 }
 
+// By loops, not by map and join, which take twice as long.
 function write(value: unknown, depth: number): string {
-  if (value === null || typeof value === 'boolean') return String(value)
   if (typeof value === 'string') return writeString(value)
+  if (value === null || typeof value === 'boolean') return String(value)
   if (typeof value === 'number') return writeNumber(value)
   if (typeof value !== 'object') throw new JsonError('malformed')
   if (depth >= MAX_DEPTH) throw new JsonError('too_deep')
+  let text = ''
   if (Array.isArray(value)) {
-    // Not by map, which skips holes.
-    return `[${Array.from(value, (element) => write(element, depth + 1)).join(',')}]`
+    // Also visits holes, which are refused.
+    for (const element of value) text += `${text && ','}${write(element, depth + 1)}`
+    return `[${text}]`
   }
   const prototype = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) throw new JsonError('malformed')
   // RFC 8785 3.2.3: names in the order of their UTF-16 code units, which is how strings compare.
-  const names = Object.keys(value).sort()
-  const members = names.map(
-    (name) => `${writeString(name)}:${write((value as Record<string, unknown>)[name], depth + 1)}`,
-  )
-  return `{${members.join(',')}}`
+  for (const name of Object.keys(value).sort()) {
+    const member = write((value as Record<string, unknown>)[name], depth + 1)
+    text += `${text && ','}${writeString(name)}:${member}`
+  }
+  return `{${text}}`
 }
 
 function writeString(text: string): string {

@@ -1,10 +1,8 @@
 // Verifies an intent token with the public keys alone: that the service signed it, for this environment, and that it has not
 // expired. What needs the action, or the state that the service keeps, is named in `notChecked`.
 
-import { decodeBase64url as decode } from './bytes.ts'
-import { readClaims } from './claims.ts'
+import { type ParseProblem, parseToken } from './parse-token.ts'
 import { isSignedBy } from './signatures.ts'
-import { type Json, parseJson } from './strict-json.ts'
 
 /** A key of the service's key set (`/.well-known/jwks.json`). */
 export interface PublicKey {
@@ -72,34 +70,20 @@ export interface OfflineVerdict {
   requiresOnline: boolean
 }
 
-export type TokenProblem =
-  | 'too_long'
-  | 'segments'
-  | 'encoding'
-  | 'header'
-  | 'algorithm'
-  | 'type'
-  | 'unknown_key'
-  | 'signature'
-  | 'payload'
-  | 'claims'
-  | 'environment'
-  | 'issuer'
-  | 'audience'
-  | 'not_yet_valid'
-  | 'expired'
+export type TokenProblem = ParseProblem | 'environment' | 'issuer' | 'audience' | 'not_yet_valid' | 'expired'
 
-const MAX_TOKEN_CHARACTERS = 16 * 1024
-const MAX_HEADER_CHARACTERS = 512
 const MAX_TOLERANCE_SECONDS = 60
 
 /** Never throws for a bad token; it rejects when the keys can't be had. */
 export async function verifyIntentTokenOffline(token: string, options: OfflineOptions): Promise<OfflineVerdict> {
   const { environment = 'live', audience, issuer, now = () => new Date() } = options
-  const parsed = await parse(token, options.keys)
+  const parsed = await parseToken(token, {
+    findKey: (kid) => findKey(options.keys, kid),
+    isSignedBy,
+    environmentOf: ({ env }: PublicKey) => env,
+  })
   if (typeof parsed === 'string') return refused('invalid_token', parsed)
-  const { claims, key } = parsed
-  if (claims.env !== key.env) return refused('invalid_token', 'claims')
+  const { claims } = parsed
   if (claims.env !== environment) return refused('environment_mismatch', 'environment', claims)
   if (issuer !== undefined && claims.iss !== issuer) return refused('invalid_token', 'issuer', claims)
   if (audience !== undefined && claims.aud !== audience) return refused('invalid_token', 'audience', claims)
@@ -118,53 +102,6 @@ export async function verifyIntentTokenOffline(token: string, options: OfflineOp
     claims,
     notChecked: uncheckedOf(claims, audience),
     requiresOnline: claims.single_use === true || bindingsOf(claims).length > 0,
-  }
-}
-
-async function parse(
-  token: unknown,
-  keys: OfflineOptions['keys'],
-): Promise<{ claims: IntentClaims; key: PublicKey } | TokenProblem> {
-  if (typeof token !== 'string') return 'segments'
-  if (token.length > MAX_TOKEN_CHARACTERS) return 'too_long'
-  const segments = token.split('.')
-  const [headerText = '', payloadText = '', signatureText = ''] = segments
-  if (segments.length !== 3 || segments.includes('')) return 'segments'
-  if (headerText.length > MAX_HEADER_CHARACTERS) return 'header'
-  const header = decode(headerText)
-  const payload = decode(payloadText)
-  const signature = decode(signatureText)
-  if (header === undefined || payload === undefined || signature === undefined) return 'encoding'
-  const kid = readHeader(header)
-  if (typeof kid === 'string') return kid
-  if (signature.length !== 64) return 'signature'
-  const key = await findKey(keys, kid.kid)
-  if (key === undefined) return 'unknown_key'
-  const data = new TextEncoder().encode(`${headerText}.${payloadText}`)
-  if (!(await isSignedBy(key, signature, data))) return 'signature'
-  const object = parseObject(payload)
-  if (object === undefined) return 'payload'
-  const claims = readClaims(object)
-  return claims === undefined ? 'claims' : { claims, key }
-}
-
-// Exactly the three members that the service writes. `crit`, `b64`, `jwk`, `jku`, `x5c` and `x5u` change how a token is
-// verified, or by which key.
-function readHeader(bytes: Uint8Array): { kid: string } | TokenProblem {
-  const header = parseObject(bytes)
-  if (header === undefined) return 'header'
-  const { alg, typ, kid, ...others } = header
-  if (Object.keys(others).length > 0 || typeof kid !== 'string') return 'header'
-  if (alg !== 'ES256') return 'algorithm'
-  return typ === 'intent+jwt' ? { kid } : 'type'
-}
-
-function parseObject(bytes: Uint8Array): { [name: string]: Json } | undefined {
-  try {
-    const value = parseJson(bytes, { maxDepth: 8 })
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }
 

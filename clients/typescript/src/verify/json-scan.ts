@@ -2,7 +2,6 @@
 // RFC 8259 and the restrictions of RFC 7493, because the built-in parser keeps the last of two equal names, rounds
 // integers and never reports where.
 
-import type { Json } from './canonical.ts'
 import {
   continueString,
   fail,
@@ -15,6 +14,9 @@ import {
   startString,
 } from './json-tokens.ts'
 
+export type Json = null | boolean | number | string | Json[] | JsonObject
+export type JsonObject = { [name: string]: Json }
+
 export interface ScanOptions {
   /** Nested containers: 1 allows `[]`, 0 only a scalar. */
   maxDepth: number
@@ -24,16 +26,13 @@ export interface ScanOptions {
   maxElements?: number | undefined
   /** Scalars and empty containers of the whole text: one more than it has commas outside of strings. Unlimited when absent. */
   maxValues?: number | undefined
-  /** Maps an offset in the text to the caller's bytes. */
-  offsetOf?: ((offset: number) => number) | undefined
   /** Called for each string or name with an escaped U+0000, which I-JSON allows. */
   onNul?: ((pointer: string, isName: boolean) => void) | undefined
 }
 
 /**
  * Returns if the text is one I-JSON value.
- * @throws {Failure} `invalid_json`; `invalid_request` with the code `too_many_values` above `maxMembers`, `maxElements` or
- * `maxValues`.
+ * @throws {JsonError} `too_many_values` above `maxMembers`, `maxElements` or `maxValues`.
  */
 export function scanJson(text: string, options: ScanOptions): void {
   scanText(text, options, Number.POSITIVE_INFINITY).next()
@@ -54,7 +53,6 @@ function* scanText(text: string, options: ScanOptions, piece: number): Generator
     maxMembers: options.maxMembers ?? Number.POSITIVE_INFINITY,
     maxElements: options.maxElements ?? Number.POSITIVE_INFINITY,
     maxValues: options.maxValues ?? Number.POSITIVE_INFINITY,
-    offsetOf: options.offsetOf ?? ((offset) => offset),
     onNul: options.onNul,
     piece,
     values: 1,

@@ -1,7 +1,5 @@
 // The scalars of the strict JSON scan: strings, numbers and words, and how a refusal says where it is.
 
-import { Failure, type FieldError } from '#src/failure.ts'
-
 export type JsonErrorCode =
   | 'malformed'
   | 'invalid_utf8'
@@ -9,6 +7,33 @@ export type JsonErrorCode =
   | 'lone_surrogate'
   | 'number_out_of_range'
   | 'too_deep'
+  | 'too_many_values'
+
+/** Where a text is refused, and why in words. */
+export interface JsonPlace {
+  /** In the text, in code units. */
+  offset?: number
+  /** RFC 6901: the nearest known place. */
+  pointer?: string
+  detail?: string
+}
+
+export class JsonError extends Error {
+  readonly code: JsonErrorCode
+  /** In the text; undefined for bytes that are no text, and for values. */
+  readonly offset: number | undefined
+  readonly pointer: string
+  readonly detail: string
+
+  constructor(code: JsonErrorCode, { offset, pointer = '', detail = code }: JsonPlace = {}) {
+    super(offset === undefined ? code : `${code} at offset ${offset}`)
+    this.name = 'JsonError'
+    this.code = code
+    this.offset = offset
+    this.pointer = pointer
+    this.detail = detail
+  }
+}
 
 /** One pass over the text. `at` is the next code unit; `path[d]` is the key or index in the container at depth d. */
 export interface Scan {
@@ -18,7 +43,6 @@ export interface Scan {
   readonly maxElements: number
   readonly maxValues: number
   readonly path: (string | number)[]
-  readonly offsetOf: (offset: number) => number
   readonly onNul: ((pointer: string, isName: boolean) => void) | undefined
   readonly piece: number
   at: number
@@ -42,20 +66,6 @@ export function scanScalar(scan: Scan, depth: number): boolean {
     scan.at += word.length
   }
   return true
-}
-
-/** The refusal of a body. `offset` is in bytes. */
-export function invalidJson(
-  { pointer, code, detail }: FieldError & { code: JsonErrorCode },
-  offset: number,
-  cause?: unknown,
-): Failure {
-  const place = pointer === '' ? '' : ` in ${pointer}`
-  return new Failure('invalid_json', {
-    detail: `The JSON is refused at byte ${offset}${place}: ${detail}.`,
-    errors: [{ pointer, code, detail: `${detail} (byte ${offset})` }],
-    cause,
-  })
 }
 
 export function startString(scan: Scan, depth: number, isName: boolean): boolean {
@@ -212,24 +222,15 @@ export function failExpected(scan: Scan, depth: number, expected: string): never
 
 export function failLength(scan: Scan, depth: number, isObject: boolean): never {
   const detail = isObject ? `has more than ${scan.maxMembers} members` : `has more than ${scan.maxElements} items`
-  const pointer = pointerTo(scan.path.slice(0, depth))
-  throw new Failure('invalid_request', {
-    detail: `${pointer === '' ? 'The JSON' : pointer} ${detail}.`,
-    errors: [{ pointer, code: 'too_many_values', detail }],
-  })
+  throw new JsonError('too_many_values', { pointer: pointerTo(scan.path.slice(0, depth)), detail })
 }
 
 export function failValues(scan: Scan): never {
-  const detail = `has more than ${scan.maxValues} values`
-  throw new Failure('invalid_request', {
-    detail: `The JSON ${detail}.`,
-    errors: [{ pointer: '', code: 'too_many_values', detail }],
-  })
+  throw new JsonError('too_many_values', { detail: `has more than ${scan.maxValues} values` })
 }
 
 export function fail(scan: Scan, depth: number, code: JsonErrorCode, detail: string): never {
-  const offset = scan.offsetOf(Buffer.byteLength(scan.text.slice(0, scan.at)))
-  throw invalidJson({ pointer: pointerTo(scan.path.slice(0, depth)), code, detail }, offset)
+  throw new JsonError(code, { offset: scan.at, pointer: pointerTo(scan.path.slice(0, depth)), detail })
 }
 
 // A hostile key may be a megabyte long, or contain U+0000, which the storage of a finding may reject: the pointer then

@@ -1,0 +1,116 @@
+// Checks without which no answer changes: by the file, the text of the mutant, how many of this text there are, and why. A run
+// names an entry whose number is no longer right.
+
+export type Equals = Readonly<Record<string, readonly [times: number, why: string]>>
+
+const ABSENT = 'the check behind it refuses undefined too'
+const BOUND = 'it bounds the work, above what a case has'
+const ENVIRONMENT = 'the environment is compared with that of the key as well'
+const FLOW = 'an invalid signature has no type, no payload and no revocation'
+const INTEGER = 'what is a whole number is a number'
+const LIBRARY = 'the library that verifies next refuses it too'
+const LIST = 'a list has no members of these names'
+const MESSAGE = 'it chooses words for people'
+const PROTOTYPE = 'no prototype has members of these names'
+const TYPES = 'it is for the type checker: it can not be'
+
+export const EQUALS: Readonly<Record<string, Equals>> = {
+  'clients/typescript/src/verify/verify-intent-token.ts': {
+    'claims.nbf !== undefined -> true': [1, 'a comparison with undefined is false'],
+  },
+  'clients/typescript/src/verify/claims.ts': {
+    "typeof value === 'number' -> true": [1, INTEGER],
+    "['env', (value) => value === 'sandbox' || value === 'live'], -> gone": [1, ENVIRONMENT],
+    'Array.isArray(value) -> false': [1, LIST],
+    'Object.hasOwn(value, name) -> true': [1, PROTOTYPE],
+    "env: (value) => value === 'sandbox' || value === 'live', -> gone": [1, ENVIRONMENT],
+    'value === undefined -> false': [1, ABSENT],
+    'idx !== undefined -> true': [1, ABSENT],
+    'uri !== undefined -> true': [1, ABSENT],
+    'credential !== undefined -> true': [1, ABSENT],
+    'at !== undefined -> true': [1, ABSENT],
+  },
+  'clients/typescript/src/verify/strict-json.ts': {
+    'offset === undefined -> true': [1, MESSAGE],
+    'offset === undefined -> false': [1, MESSAGE],
+    'Number.isFinite(value) -> true': [1, 'the digits of a number are not those of Infinity'],
+  },
+  'src/authorize/tokens/parse.ts': {
+    '!BASE64URL.test(text) -> false': [1, 'what is written again as the same text has no other characters'],
+    'maxBytes: MAX_TOKEN_BYTES, -> gone': [1, BOUND],
+    'maxMembers: 100, -> gone': [1, BOUND],
+    ', maxElements: 100 -> gone': [1, BOUND],
+  },
+  'clients/typescript/src/verify/webhook.ts': {
+    'given.length === 0 -> false': [1, 'the look-up answers undefined for an empty list'],
+    'values.length === 0 -> false': [1, 'the caller refuses an empty list too'],
+    'text === undefined -> false': [1, TYPES],
+    'value !== undefined -> true': [1, 'JSON has no undefined'],
+    'name === undefined -> false': [1, 'a text that does not match has neither name nor value'],
+    'value === undefined -> false': [1, 'a text that does not match has neither name nor value'],
+  },
+  'src/authorize/passkeys/ceremony.ts': {
+    'numbers.length === 2 -> true': [1, LIBRARY],
+    'first !== undefined -> true': [1, LIBRARY],
+    "typeof data.origin !== 'string' -> false": [1, 'a list of texts has no other value'],
+  },
+  'clients/typescript/src/verify/merkle.ts': {
+    'seed === undefined -> false': [1, 'an empty path does not end at the top, as the sizes differ'],
+  },
+  'clients/typescript/src/verify/checkpoint.ts': {
+    "typeof value !== 'object' -> false": [1, 'a text or a number has no members'],
+    "env === 'sandbox' || env === 'live' -> true": [1, ENVIRONMENT],
+    "typeof size === 'number' -> true": [1, INTEGER],
+  },
+  'clients/typescript/src/verify/ledger.ts': {
+    'head === undefined -> false': [3, 'head and tree are set together'],
+    'tree === undefined -> false': [5, 'head and tree are set together, and lines before the head are refused'],
+    'tree === undefined || head === undefined -> false': [1, TYPES],
+    'head !== undefined -> true': [1, 'without a head both sizes are 0'],
+  },
+  'clients/typescript/src/verify/records.ts': {
+    'header === undefined -> false': [1, 'its callers answer the same to what throws'],
+    'jws.length > MAX_RECORD_BYTES -> false': [1, BOUND],
+  },
+  'clients/typescript/src/verify/packet.ts': {
+    'maxBytes: 64 * 1024 * 1024, -> gone': [1, BOUND],
+    'error instanceof Error -> true': [1, MESSAGE],
+    'error instanceof Error -> false': [1, MESSAGE],
+    'raw === undefined -> false': [1, 'the schema refuses it with the same finding'],
+    'parsed.success -> true': [2, 'the canonical form of nothing is not that of the packet'],
+    'issue === undefined -> true': [1, MESSAGE],
+    '!Object.hasOwn(found, name) -> true': [1, MESSAGE],
+    '!Object.hasOwn(found, name) -> false': [1, MESSAGE],
+    'Object.hasOwn(signed, name) -> true': [1, MESSAGE],
+    'Object.hasOwn(signed, name) -> false': [1, MESSAGE],
+    'Object.hasOwn(found, name) -> true': [1, 'each name has a digest in one of the two'],
+    '!verdict.isValid -> false': [1, FLOW],
+    'earliest === undefined -> false': [1, 'an absent revocation and one that is undefined are the same'],
+  },
+  'clients/typescript/src/verify/packet-attestation.ts': {
+    'result === null -> false': [1, TYPES],
+    'verdict.isValid -> true': [2, FLOW],
+    'one.result === null -> false': [1, 'without a result no signature was found invalid'],
+    'isRefused -> true': [1, MESSAGE],
+    'isRefused -> false': [1, MESSAGE],
+    'one !== undefined -> true': [1, TYPES],
+    "found === 'differs' -> true": [1, MESSAGE],
+    "found === 'differs' -> false": [1, MESSAGE],
+  },
+  'commands/evidence/check-video.ts': {
+    'stream === undefined -> true': [1, 'the source is part of the words of a finding only'],
+    'stream === undefined -> false': [1, 'the source is part of the words of a finding only'],
+    'listed !== undefined -> true': [1, 'the schema demands the digest that was expected'],
+    'evidence === undefined -> false': [1, 'without evidence there is no first problem'],
+    "typeof one === 'string' -> true": [1, 'the list is compared with texts'],
+  },
+  'clients/typescript/src/verify/packet-findings.ts': {
+    'isOk -> true': [1, MESSAGE],
+    'isOk -> false': [1, MESSAGE],
+    '!verdict.isValid -> false': [1, FLOW],
+  },
+  'clients/typescript/src/verify/packet-file.ts': {
+    'at === -1 -> false': [2, 'the bytes there are too few to be a seal, or have no length'],
+    '!Number.isSafeInteger(length) -> false': [1, 'no number of bytes is NaN'],
+  },
+}
