@@ -42,7 +42,7 @@ const page: ListPage<Screening> = {
   ],
   empty: {
     sentence: 'A screening begins with the media of a claim, where the account screens them, or with a request.',
-    curl: `curl {base_url}/v1/media/screen -H 'Authorization: Bearer <API_KEY>' -H 'Content-Type: application/json' -d '{"media_id": "<MEDIA_ID>"}'`,
+    curl: `curl {base_url}/v1/media/screen -H 'Authorization: Bearer <API_KEY>' -H 'Content-Type: application/json' -d '{"media": {"media_id": "<MEDIA_ID>"}}'`,
   },
 }
 
