@@ -63,6 +63,23 @@ const pages = [
   page('batches', () => import('../pages/batches/batches.tsx')),
   page('batches/new', () => import('../pages/batches/upload.tsx')),
   page('batches/$id', () => import('../pages/batches/batch.tsx')),
+  page('claims/$id/attestations', () => import('../pages/attestations/of-claim.tsx')),
+  page('claims/$id/duplicates', () => import('../pages/attestations/duplicates.tsx')),
+  page('attestations/$id', () => import('../pages/attestations/attestation.tsx')),
+  page('screenings', () => import('../pages/screenings/list.tsx')),
+  page('screenings/$id', () => import('../pages/screenings/screening.tsx')),
+  page('devices', () => import('../pages/devices/list.tsx')),
+  page('devices/$id', () => import('../pages/devices/device.tsx')),
+  page('roots', () => import('../pages/trust/roots.tsx')),
+  page('roots/$id', () => import('../pages/trust/roots.tsx').then(({ DetailOf }) => ({ Page: DetailOf }))),
+  page('anchors', () => import('../pages/trust/anchors.tsx')),
+  page('anchors/$id', () => import('../pages/trust/anchors.tsx').then(({ DetailOf }) => ({ Page: DetailOf }))),
+  page('reevaluations', () => import('../pages/reevaluations/list.tsx')),
+  page('reevaluations/$id', () =>
+    import('../pages/reevaluations/list.tsx').then(({ DetailOf }) => ({ Page: DetailOf })),
+  ),
+  page('analytics', () => import('../pages/analytics/claims.tsx')),
+  page('risk-policy', () => import('../pages/policy/risk-policy.tsx')),
 ]
 
 export const router = createRouter({

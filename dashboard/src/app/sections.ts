@@ -18,6 +18,13 @@ export const SECTIONS: readonly { title: string; sections: readonly Section[] }[
       { title: 'Cases', path: 'cases', permission: 'cases.read', product: 'attest' },
       { title: 'Claims', path: 'claims', permission: 'claims.read', product: 'attest' },
       { title: 'Batches', path: 'batches', permission: 'claims.read', product: 'attest' },
+      { title: 'Screenings', path: 'screenings', permission: 'screening.read', product: 'attest' },
+      { title: 'Devices', path: 'devices', permission: 'devices.read', product: 'attest' },
+      { title: 'Root CAs', path: 'roots', permission: 'devices.read', product: 'attest' },
+      { title: 'C2PA anchors', path: 'anchors', permission: 'devices.read', product: 'attest' },
+      { title: 'Analytics of claims', path: 'analytics', permission: 'claims.read', product: 'attest' },
+      { title: 'Risk policy', path: 'risk-policy', permission: 'policy.read', product: 'attest' },
+      { title: 'Re-evaluations', path: 'reevaluations', permission: 'policy.read', product: 'attest' },
     ],
   },
 ]
@@ -44,6 +51,12 @@ const BY_PREFIX: Record<string, string> = {
   clm: 'claims',
   cas: 'cases',
   bat: 'batches',
+  att: 'attestations',
+  scr: 'screenings',
+  dev: 'devices',
+  rca: 'roots',
+  cpa: 'anchors',
+  ree: 'reevaluations',
 }
 
 export function pathOfId(id: string): string | undefined {

@@ -21,6 +21,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { CircleUser, Moon, OctagonX, Search, Sun } from 'lucide-react'
 import { useEffect, useRef } from 'react'
+import { formatTime } from '../parts/measures.ts'
 import { whileActive } from './activity.ts'
 import type { EnvironmentName } from './client.ts'
 import { EmergencyStop } from './emergency-stop.tsx'
@@ -139,7 +140,7 @@ export function Shell() {
       <AppShell.Main id="page" ref={main} tabIndex={-1} style={{ outline: 'none' }}>
         {overview?.stop?.stoppedAt != null && (
           <Alert color="red" mb="md" title="All agents of this environment are stopped" role="status">
-            Since {new Date(overview.stop.stoppedAt).toLocaleString()}.{' '}
+            Since {formatTime(overview.stop.stoppedAt)}.{' '}
             {may('intents.stop') && (
               <Button size="compact-xs" variant="white" onClick={stopping.open}>
                 Resume

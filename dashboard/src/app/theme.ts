@@ -14,6 +14,8 @@ const ink: MantineColorsTuple = [
   '#1f3d73',
 ]
 
+const CLOSE = { 'aria-label': 'Close' }
+
 export const theme = createTheme({
   primaryColor: 'ink',
   primaryShade: { light: 7, dark: 6 },
@@ -24,7 +26,8 @@ export const theme = createTheme({
   defaultRadius: 'sm',
   cursorType: 'pointer',
   components: {
-    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
-    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    // Their header element would be a second banner of the page.
+    Modal: { defaultProps: { closeButtonProps: CLOSE, attributes: { header: { role: 'presentation' } } } },
+    Drawer: { defaultProps: { closeButtonProps: CLOSE, attributes: { header: { role: 'presentation' } } } },
   },
 })

@@ -1,7 +1,7 @@
 // What went wrong with a request: the sentence and code of the API, the request's id for support, and a way to try again.
 
 import { CountersignError } from '@countersign/client'
-import { Alert, Button, Code, Group, Text } from '@mantine/core'
+import { Alert, Button, Code, Group, Text, Title } from '@mantine/core'
 import { RotateCcw } from 'lucide-react'
 
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
@@ -44,7 +44,10 @@ function titleOf({ status }: CountersignError): string {
 /** For pages whose permission the user lacks. */
 export function Forbidden({ permission }: { permission: string }) {
   return (
-    <Alert color="yellow" title="Your role does not allow this page">
+    <Alert color="yellow">
+      <Title order={1} size="h5">
+        Your role does not allow this page
+      </Title>
       <Text size="sm">
         It takes the permission <Code>{permission}</Code>. An owner or admin of the account can give you a role that has
         it: <a href="/docs/roles">what each role may do</a>.

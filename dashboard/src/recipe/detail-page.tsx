@@ -56,15 +56,31 @@ function Shown<Row>({ page }: { page: DetailPage<Row> }) {
       </Stack>
     )
   }
-  if (query.isError) return <Failed error={query.error} onRetry={() => void query.refetch()} />
+  const back = (
+    <Anchor component={Link} to={`/${environment}/${page.listPath}`} size="sm" className="no-print">
+      All of them
+    </Anchor>
+  )
+  if (query.isError) {
+    return (
+      <Stack>
+        <div>
+          {back}
+          <Title order={1} size="h3">
+            {page.kind}
+          </Title>
+          <Id id={id} isCurrent />
+        </div>
+        <Failed error={query.error} onRetry={() => void query.refetch()} />
+      </Stack>
+    )
+  }
   const row = query.data
   return (
     <Stack>
       <Group justify="space-between" align="flex-start">
         <div>
-          <Anchor component={Link} to={`/${environment}/${page.listPath}`} size="sm" className="no-print">
-            All of them
-          </Anchor>
+          {back}
           <Group gap="sm">
             <Title order={1} size="h3" style={{ overflowWrap: 'anywhere' }}>
               {page.titleOf?.(row) ?? page.kind}

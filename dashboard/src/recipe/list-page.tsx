@@ -13,6 +13,7 @@ import { addressOf } from '../app/address.ts'
 import { clientOf } from '../app/client.ts'
 import { useSession } from '../app/session.tsx'
 import { Failed, Forbidden } from '../parts/failed.tsx'
+import { formatNumber } from '../parts/measures.ts'
 import { exportRows } from './export.ts'
 import { type Filter, FilterBar } from './filters.tsx'
 import { useRowKeys } from './row-keys.ts'
@@ -118,7 +119,7 @@ function Rows<Row>({ page }: { page: ListPage<Row> }) {
       {news > 0 && (
         <Alert py={6} role="status">
           <Button size="compact-sm" variant="subtle" onClick={() => void query.refetch()}>
-            {news === 1 ? '1 new row: show it' : `${news} new rows: show them`}
+            {news === 1 ? '1 new row: show it' : `${formatNumber(news)} new rows: show them`}
           </Button>
         </Alert>
       )}
@@ -315,7 +316,7 @@ function Export<Row>({ page, filters }: { page: ListPage<Row>; filters: Query })
       </Menu>
       {count !== undefined && count > 0 && (
         <Text size="xs" c="dimmed" role="status">
-          {count} rows
+          {formatNumber(count)} rows
         </Text>
       )}
       {error !== undefined && <Failed error={error} />}

@@ -5,6 +5,7 @@ import { Anchor, Group, SegmentedControl, Text } from '@mantine/core'
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { addressOf, withQuery } from '../../app/address.ts'
 import { useSession } from '../../app/session.tsx'
+import { Reason } from '../../parts/reason.tsx'
 import { Id, Nothing, Num, Status, Time } from '../../parts/values.tsx'
 import { List, type ListPage, type Query } from '../../recipe/list-page.tsx'
 import { argumentsOf, DEFAULT_QUEUE, QUEUES } from './queues.ts'
@@ -74,7 +75,7 @@ function pageOf(search: Query, environment: string): ListPage<Case> {
         name: 'reason',
         title: 'Reason',
         isHidden: queue !== 'closed',
-        show: ({ reasonCode }) => reasonCode ?? <Nothing />,
+        show: ({ reasonCode }) => <Reason code={reasonCode} />,
       },
       { name: 'created', title: 'Opened', isHidden: true, show: ({ createdAt }) => <Time at={createdAt} /> },
       { name: 'id', title: 'Id', isHidden: true, show: ({ caseId }) => <Id id={caseId} /> },

@@ -4,7 +4,7 @@ import type { Claim } from '@countersign/client'
 import { Button, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { FileText } from 'lucide-react'
 import { addressOf } from '../../app/address.ts'
 import { useClient, useSession } from '../../app/session.tsx'
@@ -26,10 +26,11 @@ const page: DetailPage<Claim> = {
   retrieve: (client, id, signal) => client.claims.retrieve(id, { signal }),
   titleOf: ({ reference }) => reference,
   statusOf: ({ riskStatus }) => riskStatus,
-  facts: ({ riskScore, provenanceStatus, caseId, line, lossAt, createdAt, updatedAt, erasedAt }) => [
+  facts: ({ claimId, riskScore, provenanceStatus, caseId, line, lossAt, createdAt, updatedAt, erasedAt }) => [
     ['Score', <Num key="score" value={riskScore} />],
     ['Provenance', <Status key="provenance" value={provenanceStatus} />],
     ['Open case', <Id key="case" id={caseId} />],
+    ['As lists', <Lists key="lists" claimId={claimId} />],
     ...(line === null ? [] : [['Line', line] as const]),
     ['Loss', <Time key="loss" at={lossAt} />],
     ['Created', <Time key="created" at={createdAt} />],
@@ -41,6 +42,16 @@ const page: DetailPage<Claim> = {
 }
 
 export const Page = () => <Detail page={page} />
+
+function Lists({ claimId }: { claimId: string }) {
+  const { environment } = useSession()
+  return (
+    <Group gap="sm">
+      <Link {...addressOf(environment, `claims/${claimId}/attestations`)}>Captures</Link>
+      <Link {...addressOf(environment, `claims/${claimId}/duplicates`)}>Duplicates</Link>
+    </Group>
+  )
+}
 
 function Body({ claim }: { claim: Claim }) {
   const { may } = useSession()

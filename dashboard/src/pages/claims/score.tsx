@@ -1,7 +1,7 @@
 // The score of a capture as a sum: each factor with its points, its sentence and its evidence. Advisory findings stand
 // below a line, as they never count.
 
-import type { FactorEvidence, SubmittedAttestation } from '@countersign/client'
+import type { Attestation, FactorEvidence } from '@countersign/client'
 import { Alert, Button, Card, Code, Divider, Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { ReactNode } from 'react'
@@ -10,7 +10,7 @@ import { formatNumber } from '../../parts/measures.ts'
 import { useReasons } from '../../parts/reason.tsx'
 import { Status, Time } from '../../parts/values.tsx'
 
-export function Score({ attestation }: { attestation: SubmittedAttestation }) {
+export function Score({ attestation }: { attestation: Attestation }) {
   const { status, failure, riskScore, riskStatus, provenanceStatus, evaluatedAt, rulesVersion, policyVersion } =
     attestation
   const { factors = [], advisoryFactors = [], observations = [] } = attestation
