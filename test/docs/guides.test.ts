@@ -1,7 +1,7 @@
 // The requests of the guides in each of their tabs: the commands in a shell, and the programs in TypeScript and Python in one
 // process for each language. All use one service, and each guide has an account of its own in each language.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ import { createDevice } from '../../capture-kit/device.ts'
 import { renderPhoto } from '../../capture-kit/photo.ts'
 import { freePort } from '../../commands/ports.ts'
 import { OWNER_EMAIL } from '../../commands/seed.ts'
-import { type Guide, missingTools, openGuide } from '../support/guide.ts'
+import { blocksOf, type Guide, missingTools, openGuide } from '../support/guide.ts'
 import { createPrograms, type Language, type Programs } from '../support/guide-programs.ts'
 import { anyPython } from '../support/python.ts'
 import { type System, startSystem } from '../support/system.ts'
@@ -41,12 +41,42 @@ const GUIDES: readonly Tabs[] = [
   { files: ['docs/authorize/mandates.md'] },
   { files: ['docs/authorize/schedules.md'] },
   { files: ['docs/authorize/approvals.md'] },
+  { files: ['docs/account/account.md'], prepare: photographed },
+  { files: ['docs/account/keys.md'] },
+  { files: ['docs/attest/cases.md'], prepare: escalated },
+  { files: ['docs/attest/duplicates.md'], prepare: photographed },
+  { files: ['docs/attest/evidence.md'], prepare: photographed },
+  { files: ['docs/attest/risk-policy.md'] },
+  { files: ['docs/authorize/agents.md'] },
+  { files: ['docs/authorize/ledger.md'], prepare: mismatched },
+  { files: ['docs/authorize/policy.md'] },
+  { files: ['docs/authorize/reports.md'], prepare: mismatched },
+  { files: ['docs/reference/analytics.md'] },
+  { files: ['docs/reference/api.md'] },
+  { files: ['docs/reference/overview.md'], prepare: photographed },
+  { files: ['docs/trace/attribution.md'], prepare: traced },
+  { files: ['docs/trace/canaries.md'] },
+  { files: ['docs/trace/shares.md'], prepare: traced },
   { files: ['docs/authorize/policy-webhooks.md'] },
   { files: ['docs/authorize/authzen.md'] },
+  // Its commands need PyJWT: test/docs/tokens.test.ts.
+  { files: ['docs/authorize/tokens.md'], hasCommands: false },
   { files: ['docs/trace/killswitch.md'] },
   { files: ['docs/trace/trace.md'] },
   { files: ['docs/trace/diffs.md'] },
   { files: ['docs/webhooks/webhooks.md'] },
+  {
+    files: ['clients/typescript/README.md'],
+    prepare: async (client) => {
+      const { apiKey } = await keyOf(client)
+      return {
+        ...(await captured(client, 'CLM-2026-001')),
+        'svc_test_...': apiKey,
+        'https://api.example.com': system.baseUrl,
+      }
+    },
+    hasCommands: false,
+  },
 ]
 const titleOf = ({ files }: Tabs) => files.join(' and ')
 
@@ -60,9 +90,12 @@ let system: System
 beforeAll(async () => {
   const only = ['web', 'dispatch', 'attest', 'compare', 'trace', 'diff', 'deliver', 'sequence']
   system = await startSystem({ engine: 'postgres', only })
-  for (const language of python === undefined ? (['ts'] as const) : (['ts', 'python'] as const)) {
-    started[language] = await start(language)
-  }
+  const languages = python === undefined ? (['ts'] as const) : (['ts', 'python'] as const)
+  await Promise.all(
+    languages.map(async (language) => {
+      started[language] = await start(language)
+    }),
+  )
 })
 afterAll(async () => {
   for (const { programs, ended } of Object.values(started)) {
@@ -75,10 +108,9 @@ afterAll(async () => {
 
 async function start(language: Language) {
   const programs = createPrograms(language, python)
-  for (const guide of GUIDES) {
-    const title = titleOf(guide)
-    programs.add(title, guide.files, await placesOf(guide, language))
-    writeFileSync(join(programs.folderOf(title), 'photo.jpg'), photo)
+  const places = await Promise.all(GUIDES.map((guide) => placesOf(guide, language)))
+  for (const [index, guide] of GUIDES.entries()) {
+    programs.add(titleOf(guide), guide.files, places[index] ?? {}, { hasFiles: guide.hasCommands ?? true })
   }
   const ended = programs.run()
   // The test of each guide says what is wrong.
@@ -142,6 +174,54 @@ async function captured(client: Countersign, reference: string): Promise<Record<
   return { clm_test_your_own_claim: attestation.claimId, med_test_your_own_photo: mediaId }
 }
 
+async function keyOf(client: Countersign): Promise<{ apiKey: string }> {
+  const { key = '' } = await client.account.keys.create({ name: 'readme', scopes: ['all'] })
+  return { apiKey: key }
+}
+
+/** A claim whose photo was read once. */
+async function photographed(client: Countersign): Promise<Record<string, string>> {
+  const ids = await captured(client, 'CLM-2026-001')
+  await (await client.media.download(ids.med_test_your_own_photo ?? '')).bytes()
+  return ids
+}
+
+/** An open case of such a claim, whose decisions need two people. */
+async function escalated(client: Countersign): Promise<Record<string, string>> {
+  const { clm_test_your_own_claim: claimId = '' } = await captured(client, 'CLM-2026-001')
+  const { caseId } = await client.cases.create({ claimId, actor: 'desk@example.com' })
+  return { cas_test_01m7xhz409esnahvb2ghte38v4: caseId }
+}
+
+/** A verification that was refused. */
+async function mismatched(client: Countersign): Promise<Record<string, string>> {
+  const caller = { agentSessionId: 'ledger-1', deviceId: 'laptop-4' }
+  const { intentToken } = await client.intent.authorize({ actionDescription: 'Pay', actionPayload: {}, ...caller })
+  await client.intent.verify({ intentToken: intentToken ?? '', actionDescription: 'Pay more', actionPayload: {} })
+  return {}
+}
+
+/** An inference with the graph of its first token. */
+async function traced(client: Countersign): Promise<Record<string, string>> {
+  const messages = [
+    { role: 'system' as const, content: 'You are an agent. Tools: search, read, pay, send.' },
+    { role: 'user' as const, content: 'What do chairs cost at Harbor Supplies?' },
+    { role: 'tool' as const, content: 'Harbor Supplies: chairs, 215.50 EUR, delivery 2026-04-07.' },
+  ]
+  const { traceId } = await client.trace.inferences.create({ messages, retain: 'text' })
+  const { jobId } = await client.trace.jobs.create({ traceId })
+  await client.trace.jobs.retrieve(jobId, { wait: 25 })
+  const { nodes } = await client.trace.jobs.retrieveManifest(jobId)
+  const neuron = nodes.find(({ feature_type: type }) => type === 'mlp neuron')
+  return {
+    trc_test_your_own_trace: traceId,
+    job_test_your_own_job: jobId,
+    '2_140_12': String(neuron?.node_id),
+    '^outbound tool': `^${neuron?.clerp?.replaceAll(/[^a-zA-Z0-9 ]/g, '.').slice(0, 12)}`,
+    '2026-12-04T12:00:00Z': new Date(Date.now() + 5 * 24 * 3_600_000).toISOString(),
+  }
+}
+
 describe.skipIf(missingTools(TOOLS).length > 0)(
   `the commands of guides (skipped where one of ${TOOLS} is missing)`,
   { timeout: 240_000 },
@@ -162,6 +242,29 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
   },
 )
 
+// Requests that are in curl alone, by guide.
+const CURL_ALONE: Record<string, { requests: number; why: string }> = {
+  'docs/attest/integrate.md': { requests: 3, why: 'each byte of a capture is made by hand' },
+  'docs/attest/events-and-batches.md': { requests: 6, why: 'it continues the guide of a capture app' },
+  'docs/authorize/ledger.md': { requests: 1, why: 'the first checkpoint takes a minute' },
+  'docs/authorize/tokens.md': { requests: 1, why: 'it makes the token that PyJWT reads' },
+  'docs/reference/api.md': { requests: 1, why: 'its file of captures has signatures' },
+}
+
+it('every guide that shows a request shows it in curl, TypeScript and Python, and is run', () => {
+  const alone: Record<string, number> = {}
+  const files = globSync('docs/{start,attest,authorize,trace,account,webhooks,reference}/*.md', { cwd: ROOT })
+  for (const file of files) {
+    const blocks = blocksOf(file, readFileSync(join(ROOT, file), 'utf8'))
+    const requests = blocks.flatMap(({ text }, index) => (/\bcurl\b|\bcall "?\//.test(text) ? [index] : []))
+    const isWhole = (index: number) => blocks[index + 1]?.language === 'ts' && blocks[index + 2]?.language === 'python'
+    const missing = requests.filter((index) => blocks[index]?.language !== 'sh' || !isWhole(index)).length
+    if (missing > 0) alone[file] = missing
+    if (requests.length > missing) expect(GUIDES.flatMap((guide) => guide.files)).toContain(file)
+  }
+  expect(alone).toEqual(Object.fromEntries(Object.entries(CURL_ALONE).map(([file, { requests }]) => [file, requests])))
+})
+
 describe.each([
   ['TypeScript', 'ts', true],
   ['Python', 'python', python !== undefined],
@@ -174,7 +277,9 @@ describe.each([
     expect(await started[language]?.programs.types()).toBe('')
   })
 
-  it.runIf(isThere).each(GUIDES.map(titleOf))('%s prints what it says', { timeout: 240_000 }, async (title) => {
+  // The library for TypeScript has a README in its own language alone.
+  const titles = GUIDES.map(titleOf).filter((title) => language === 'ts' || title.startsWith('docs/'))
+  it.runIf(isThere).each(titles)('%s prints what it says', { timeout: 240_000 }, async (title) => {
     expect((await started[language]?.ended)?.get(title)).toBe('')
   })
 })

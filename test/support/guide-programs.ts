@@ -30,8 +30,11 @@ export interface Programs {
   folder: string
   /** The folder of a guide, in which its program runs. */
   folderOf(title: string): string
-  /** @param places What stands in the guide, and what takes its place. */
-  add(title: string, files: readonly string[], places: Record<string, string>): void
+  /**
+   * @param places What stands in the guide, and what takes its place.
+   * @param options Without `hasFiles` the files of the guide are left out.
+   */
+  add(title: string, files: readonly string[], places: Record<string, string>, options?: { hasFiles?: boolean }): void
   /** Runs all programs. What went wrong, by the title of the guide; empty where everything was printed. */
   run(): Promise<Map<string, string>>
   /** What the type checker says of all programs and files of the guides; empty when they are right. */
@@ -50,7 +53,7 @@ export function createPrograms(language: Language, python = ''): Programs {
   return {
     folder,
     folderOf,
-    add(title, guides, places) {
+    add(title, guides, places, { hasFiles = true } = {}) {
       const blocks = guides.flatMap((file) => blocksOf(file, readFileSync(join(ROOT, file), 'utf8')))
       const placed = blocks
         .filter((block) => block.language === language)
@@ -58,7 +61,7 @@ export function createPrograms(language: Language, python = ''): Programs {
       mkdirSync(folderOf(title), { recursive: true })
       for (const block of placed) {
         const name = fileOf(block)
-        if (name === undefined) continue
+        if (name === undefined || !hasFiles) continue
         files.push(join(folderOf(title), name))
         writeFileSync(join(folderOf(title), name), block.text)
       }
