@@ -25,6 +25,7 @@ const SOURCES = {
   'search.js': new URL('./browser/search.js', import.meta.url),
   'minisearch.js': fileURLToPath(import.meta.resolve('minisearch')),
   'stemmer.js': fileURLToPath(import.meta.resolve('stemmer')),
+  'tabs.js': new URL('./browser/tabs.js', import.meta.url),
   'guides.js': new URL('./browser/guides.js', import.meta.url),
   'pages.css': new URL('./browser/pages.css', import.meta.url),
   'swagger-ui-bundle.js': resolve('swagger-ui-dist/swagger-ui-bundle.js'),

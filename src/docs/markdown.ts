@@ -30,11 +30,12 @@ export function renderMarkdown(markdown: string, leadOf: LeadOf): Rendered {
   const tokens = new Lexer({ gfm: true }).lex(markdown)
   const taken = new Map<string, number>()
   const sections: Section[] = []
-  const body = tokens.map((token) => {
-    if (token.type !== 'heading') {
+  const body = withTabs(tokens).map((token) => {
+    if (Array.isArray(token) || token.type !== 'heading') {
       const section = sections.at(-1)
-      if (section !== undefined) section.content = `${section.content} ${plainOf(token)}`.trim()
-      return block(token, leadOf)
+      const plain = Array.isArray(token) ? token.map(plainOf).join(' ') : plainOf(token)
+      if (section !== undefined) section.content = `${section.content} ${plain}`.trim()
+      return Array.isArray(token) ? tabs(token) : block(token, leadOf)
     }
     const { depth, tokens: inner = [] } = token as Tokens.Heading
     const text = inner.map(plainOf).join('')
@@ -43,6 +44,42 @@ export function renderMarkdown(markdown: string, leadOf: LeadOf): Rendered {
     return heading(depth, anchor, inline(inner, leadOf))
   })
   return { title: sections[0]?.text ?? '', body: html`${body}`, sections }
+}
+
+// Names of the tabs by the language of their blocks.
+const TABS: Record<string, string> = { sh: 'curl', ts: 'TypeScript', python: 'Python' }
+
+// Blocks of different languages of TABS with nothing between them say the same: they become tabs.
+function withTabs(tokens: readonly Token[]): (Token | Tokens.Code[])[] {
+  const grouped: (Token | Tokens.Code[])[] = []
+  let run: Tokens.Code[] = []
+  const end = () => {
+    grouped.push(...(run.length > 1 ? [run] : run))
+    run = []
+  }
+  for (const token of tokens) {
+    if (token.type === 'space' && run.length > 0) continue
+    const language = token.type === 'code' ? languageOf(token as Tokens.Code) : ''
+    if (TABS[language] === undefined || run.some((one) => languageOf(one) === language)) end()
+    if (TABS[language] === undefined) grouped.push(token)
+    else run.push(token as Tokens.Code)
+  }
+  end()
+  return grouped
+}
+
+// Without scripts the blocks stand below each other, each under its name.
+function tabs(blocks: readonly Tokens.Code[]): Html {
+  const panels = blocks.map(
+    (one) => html`<div class="tab"><p>${TABS[languageOf(one)] ?? ''}</p>
+${codeBlock(one)}</div>
+`,
+  )
+  return html`<div class="tabs">${panels}</div>\n`
+}
+
+function languageOf({ lang = '' }: Tokens.Code): string {
+  return lang.split(' ')[0] ?? ''
 }
 
 /** Returns the anchor that the usual renderers give a heading. */
@@ -90,9 +127,8 @@ function block(token: Token, leadOf: LeadOf): Html {
   }
 }
 
-function codeBlock({ text, lang = '' }: Tokens.Code): Html {
-  const [language = ''] = lang.split(' ')
-  return html`<div class="code"><pre tabindex="0"><code>${highlight(text, language)}</code></pre></div>\n`
+function codeBlock(token: Tokens.Code): Html {
+  return html`<div class="code"><pre tabindex="0"><code>${highlight(token.text, languageOf(token))}</code></pre></div>\n`
 }
 
 function list({ ordered, items, start }: Tokens.List, leadOf: LeadOf): Html {

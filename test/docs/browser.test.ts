@@ -252,6 +252,26 @@ describe.skipIf(!hasBrowser)(
       )
     })
 
+    it('shows the language that was chosen, by a click or the keys, on this page and the next', async () => {
+      const tab = (state: string) =>
+        `document.querySelector('[role=tab][aria-selected=true]')?.innerText === '${state}'`
+      const language = `[...document.querySelectorAll('[role=tablist]')].map((list) =>
+        list.querySelector('[aria-selected=true]').innerText + [...list.parentElement.querySelectorAll('[role=tabpanel]')]
+          .filter((panel) => panel.checkVisibility()).length)`
+      await browser.open(`${root}docs/start/first-requests`)
+      await browser.see(tab('curl'))
+      await browser.evaluate(`document.querySelectorAll('[role=tab]')[2].click()`)
+      expect(new Set(await browser.evaluate<string[]>(language))).toEqual(new Set(['Python1']))
+      await browser.evaluate(`document.querySelector('[role=tab][aria-selected=true]').dispatchEvent(
+        new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }))`)
+      expect(await browser.evaluate(`document.activeElement.innerText`)).toBe('TypeScript')
+      await browser.open(`${root}docs/authorize/authorize`)
+      await browser.see(tab('TypeScript'))
+      expect(new Set(await browser.evaluate<string[]>(language))).toEqual(new Set(['TypeScript1']))
+      expect(browser.complaints()).toEqual([])
+      await browser.evaluate(`localStorage.clear()`)
+    })
+
     it('is readable on a phone and in the dark: nothing is wider than the screen, and contrast is high', async () => {
       for (const [width, scheme] of [
         [360, 'light'],

@@ -26,6 +26,23 @@ describe('Markdown', () => {
     }
   })
 
+  it('shows blocks that say the same in several languages as tabs', () => {
+    const block = (language: string) => `\`\`\`${language}\nx\n\`\`\`\n\n`
+    const namesOf = (markdown: string) =>
+      bodyOf(markdown)
+        .split('<div class="tabs">')
+        .slice(1)
+        .map((group) => [...group.matchAll(/<div class="tab"><p>(.*?)<\/p>/g)].map(([, name]) => name))
+    expect(namesOf(block('sh') + block('ts') + block('python') + block('text'))).toEqual([
+      ['curl', 'TypeScript', 'Python'],
+    ])
+    expect(namesOf(block('sh') + block('ts') + block('sh') + block('python'))).toEqual([
+      ['curl', 'TypeScript'],
+      ['curl', 'Python'],
+    ])
+    expect(namesOf(`${block('sh')}Then\n\n${block('ts')}${block('text')}`)).toEqual([])
+  })
+
   it('escapes raw HTML as text, in every place', () => {
     const raw = '<img src=x onerror=alert(1)>'
     for (const markdown of [

@@ -24,7 +24,7 @@ export interface Block {
 export interface Guide {
   folder: string
   blocks: readonly Block[]
-  /** From the first block to the last. */
+  /** From the first block to the last. Blocks of TypeScript and Python without a file name are for `guide-programs.ts`. */
   run(): Promise<void>
   /** What the type checker says of its TypeScript; empty when it is right. */
   types(): Promise<string>
@@ -94,7 +94,8 @@ export function openGuide(files: string | readonly string[], places: Record<stri
       let printed = ''
       for (const { language, text, place } of blocks) {
         const content = placed(text)
-        if (language === 'ts' || language === 'python') writeFileSync(join(folder, nameOf(content)), content)
+        const name = fileOf({ language, text })
+        if (name !== undefined) writeFileSync(join(folder, name), content)
         else if (language === 'sh') printed = await type(content, place)
         else if (language === 'sh receiver') await restart(content)
         else if (language === 'text') {
@@ -107,7 +108,7 @@ export function openGuide(files: string | readonly string[], places: Record<stri
       }
     },
     async types() {
-      const files = blocks.filter(({ language }) => language === 'ts').map(({ text }) => nameOf(text))
+      const files = blocks.flatMap((block) => fileOf(block) ?? []).filter((name) => name.endsWith('.mts'))
       if (files.length === 0) return ''
       const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--allowImportingTsExtensions', '--skipLibCheck']
       const types = ['--target', 'esnext', '--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')]
@@ -139,7 +140,7 @@ function environment(): NodeJS.ProcessEnv {
   return { HOME, PATH: [join(ROOT, 'node_modules/.bin'), PATH].join(delimiter), PYTHONDONTWRITEBYTECODE: '1' }
 }
 
-function blocksOf(file: string, text: string): Block[] {
+export function blocksOf(file: string, text: string): Block[] {
   return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(({ 1: language = '', 2: content = '', index }) => ({
     language,
     text: content,
@@ -147,14 +148,14 @@ function blocksOf(file: string, text: string): Block[] {
   }))
 }
 
-function nameOf(content: string): string {
-  const name = /^(?:\/\/|#) ([a-z]+\.(?:mts|py))$/m.exec(content)?.[1]
-  if (name === undefined) throw new Error(`a file of the guide has no name:\n${content}`)
-  return name
+/** The name of the file that a block of TypeScript or Python is, which its first line says. */
+export function fileOf({ language, text }: Pick<Block, 'language' | 'text'>): string | undefined {
+  if (language !== 'ts' && language !== 'python') return undefined
+  return /^(?:\/\/|#) ([a-z]+\.(?:mts|py))\n/.exec(text)?.[1]
 }
 
 /** Whether every expected line occurs; `...` stands for anything. */
-function isPrinted(printed: string, expected: string): boolean {
+export function isPrinted(printed: string, expected: string): boolean {
   return expected
     .trimEnd()
     .split('\n')

@@ -29,6 +29,7 @@ const SECONDS: Record<string, number> = {
   'test/authorize/approvals/browser.test.ts': 16,
   'test/platform/telemetry.test.ts': 16,
   'test/commands/submit.test.ts': 30,
+  'test/docs/guides.test.ts': 30,
   'test/docs/integrate.test.ts': 13,
   'test/docs/submit.test.ts': 12,
   'test/workers/traces.test.ts': 12,

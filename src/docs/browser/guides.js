@@ -1,10 +1,12 @@
-// Copy buttons and the search, which loads its index from this service only.
+// Copy buttons, tabs of languages and the search, which loads its index from this service only.
 
 import { addCopyButton } from './copy.js'
+import { makeTabs } from './tabs.js'
 
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
 
 for (const block of document.querySelectorAll('.code')) addCopyButton(block)
+makeTabs(document.querySelectorAll('.tabs'))
 
 const MAX_FOUND = 12
 const AROUND = 60
