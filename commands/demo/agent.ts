@@ -163,7 +163,7 @@ async function signIn(link: string, baseUrl: string, signal: AbortSignal): Promi
   return { Cookie: cookie.join('; '), 'X-CSRF-Token': String(csrf), 'Service-Environment': 'sandbox' }
 }
 
-type Call = ReturnType<typeof createCall>
+export type Call = ReturnType<typeof createCall>
 
 interface CallOptions {
   headers?: Record<string, string>
@@ -171,7 +171,7 @@ interface CallOptions {
   mayFail?: boolean
 }
 
-function createCall({
+export function createCall({
   baseUrl,
   headers: own,
   signal,
