@@ -3,6 +3,7 @@
 
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { opensDashboard } from '../../commands/seed.ts'
 import { BARE_PHOTO } from '../attest/claims/phone.ts'
 import type { TestCaller } from '../support/callers.ts'
 import { type Dashboard, findInaccessible, hasChromium, startDashboard } from '../support/dashboard.ts'
@@ -64,9 +65,9 @@ describe.skipIf(!hasChromium)('an adjuster (skipped where there is no Chromium)'
     })
     const context = await browser.newContext({ viewport: { width: 1_280, height: 900 }, reducedMotion: 'reduce' })
     const page = await context.newPage()
-    await page.goto(link)
+    await page.goto(opensDashboard(link))
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('adjuster@example.com').first().waitFor()
+    await page.getByRole('heading', { level: 1, name: 'What waits' }).waitFor()
     const take = async () => {
       await page.goto(`${service.app.url}/app/sandbox/cases?queue=unassigned`)
       await page.getByRole('button', { name: 'Take next' }).click()
