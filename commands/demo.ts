@@ -137,6 +137,7 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
       say('Ctrl-C stops it; the data stays.')
       const ending = await Promise.race([untilAborted(end), deployment.lost])
       if (ending instanceof Error) throw ending
+      say(`\n${ending.word}. The service is stopped; the data is in ${directory}.`)
     }
     return isAsPlanned ? 0 : 1
   } finally {

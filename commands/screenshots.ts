@@ -18,16 +18,16 @@ const SIZE = { width: 1_280, height: 800 }
 const QUALITY = 60
 const PATIENCE_MS = 60_000
 
-/** The name of the file, the path below /app/sandbox/, and the link in the list that leads to the page. */
-const PAGES: readonly { name: string; path: string; opens?: RegExp }[] = [
+/** The name of the file, the path below /app/sandbox/, and where the link of the list leads that opens the page. */
+const PAGES: readonly { name: string; path: string; opens?: string }[] = [
   { name: 'overview', path: 'overview' },
   { name: 'cases', path: 'cases?queue=all' },
-  { name: 'case', path: 'cases?queue=all', opens: /\/cases\/cas_/ },
+  { name: 'case', path: 'cases?queue=all', opens: 'cases/cas_' },
   { name: 'cases-closed', path: 'cases?queue=closed' },
   { name: 'claims', path: 'claims' },
-  { name: 'claim', path: 'claims?riskStatus=failed', opens: /\/claims\/clm_/ },
+  { name: 'claim', path: 'claims?riskStatus=failed', opens: 'claims/clm_' },
   { name: 'batches', path: 'batches' },
-  { name: 'batch', path: 'batches', opens: /\/batches\/bat_/ },
+  { name: 'batch', path: 'batches', opens: 'batches/bat_' },
   { name: 'upload', path: 'batches/new' },
 ]
 
@@ -96,9 +96,9 @@ async function takeAll(
     await page.goto(`${origin}/app/sandbox/${path}`)
     await settle(page)
     if (opens !== undefined) {
-      const links = await page.locator('table a').evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''))
-      const target = links.find((href) => opens.test(href))
-      if (target === undefined) throw new Error(`The page ${path} has no row to open: is this the data of the demo?`)
+      const link = page.locator(`a[href*="/${opens}"]`).first()
+      // A list without such a row is not that of the demo: the wait ends with a sentence that names the row.
+      const target = await link.getAttribute('href')
       await page.goto(`${origin}${target}`)
       await settle(page)
     }

@@ -89,10 +89,9 @@ describe.skipIf(!hasChromium)('a person at the dashboard (skipped where there is
       title: 'learns at the next click that the permission was taken away, and has the note when it is back',
       async run(visitor) {
         await writeNote(visitor)
-        await roleIs('developer')
+        await roleIs('analyst')
         await visitor.page.getByRole('button', { name: 'Deny', exact: true }).click()
-        await visitor.page.getByText('Your role does not allow this page').waitFor()
-        await visitor.page.getByText('cases.read', { exact: true }).waitFor()
+        await visitor.page.getByText('Your role reads cases, and does not decide them.').waitFor()
         await roleIs('owner')
         await expectNote(visitor)
       },
