@@ -179,7 +179,7 @@ export function createCall({
   return async (
     method: string,
     path: string,
-    json?: Members,
+    json?: Members | readonly Members[],
     { headers = {}, mayFail = false }: CallOptions = {},
   ): Promise<Members> => {
     const send = () =>

@@ -69,10 +69,10 @@ describe.skipIf(!hasChromium)('a person at the dashboard (skipped where there is
           Object.assign(globalThis, { shifts })
           new PerformanceObserver((list) => {
             for (const entry of list.getEntries()) {
-              const { hadRecentInput, value } = entry as PerformanceEntry & { hadRecentInput: boolean; value: number }
+              const { hadRecentInput, value } = entry as unknown as { hadRecentInput: boolean; value: number }
               if (!hadRecentInput) shifts.push(value)
             }
-          }).observe({ type: 'layout-shift', buffered: true })
+          }).observe({ type: 'layout-shift' as never, buffered: true })
         })
         const shift = () =>
           page.evaluate(() => (globalThis as never as { shifts: number[] }).shifts.reduce((sum, one) => sum + one, 0))
@@ -101,10 +101,10 @@ describe.skipIf(!hasChromium)('a person at the dashboard (skipped where there is
       async run(visitor) {
         const { page } = visitor
         await writeNote(visitor)
-        await page.route(/\/app\/assets\/.*\.js$/, (route) => route.fulfill({ status: 404, body: '{}' }))
+        await page.route(/\/app\/assets\/batches-.*\.js$/, (route) => route.fulfill({ status: 404, body: '{}' }))
         await page.getByRole('navigation').getByRole('link', { name: 'Batches' }).click()
         await page.getByRole('alert', { name: 'The dashboard was updated' }).waitFor()
-        await page.unroute(/\/app\/assets\/.*\.js$/)
+        await page.unroute(/\/app\/assets\/batches-.*\.js$/)
         await page.getByRole('button', { name: 'Reload' }).click()
         await page.getByRole('heading', { level: 1, name: 'Batches' }).waitFor()
         await expectNote(visitor)
