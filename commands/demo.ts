@@ -9,15 +9,17 @@ import { readDeploymentSettings } from '#src/config.ts'
 import { retryWhileSlow } from '#src/platform/db/retry.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { createVendor } from '../capture-kit/vendor.ts'
-import { letAgentBuy } from './demo/agent.ts'
+import { buildDashboard } from './dashboard/build.ts'
+import { createCall, letAgentBuy } from './demo/agent.ts'
+import { screenPhotos, startDetector, workOnCases } from './demo/office.ts'
 import { forgetQueues } from './demo/queues.ts'
 import { rehearse } from './demo/rehearsal.ts'
 import { printReport } from './demo/report.ts'
 import { prepareScenes } from './demo/scenes.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
-import { OWNER_EMAIL, recordCreation } from './seed.ts'
+import { OWNER_EMAIL, opensDashboard, recordCreation } from './seed.ts'
 import { sentenceOf } from './sentence.ts'
-import { isTold, listenForEnd } from './signals.ts'
+import { isTold, listenForEnd, untilAborted } from './signals.ts'
 import { oncePer } from './warnings.ts'
 
 const USAGE = `Usage: npm run demo -- [--claims N] [--photos DIR] [--seed N] [--json] [--keep]
@@ -27,7 +29,8 @@ const USAGE = `Usage: npm run demo -- [--claims N] [--photos DIR] [--seed N] [--
   --photos DIR  your own JPEGs as pictures, with the EXIF that the plan gives them
   --seed N      another fleet, other pictures (default 1)
   --json        the last line of stdout is one JSON object; everything else goes to stderr
-  --keep        leaves the deployment's data and says where
+  --keep        goes on: people work on the cases, the service keeps running until Ctrl-C, and a link opens the dashboard;
+                the data stays afterwards
 `
 // Above this number a laptop's disk has no room for the photos.
 const MAX_CLAIMS = 100_000
@@ -76,6 +79,10 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
   if (settings.isProduction) throw new Error('The demo runs in MODE=development: its receiver listens on loopback.')
   const directory = makeDirectory()
   let deployment: Deployment | undefined
+  const detector = options.keep ? await startDetector() : undefined
+  // The API does not wait for it, and the demo of what the dashboard shows needs it at its end.
+  const dashboard = options.keep ? buildDashboard({ signal: end }) : undefined
+  dashboard?.catch(() => {})
   try {
     const scenes = await prepareScenes({ ...options, directory, say, signal: end })
     // A configured database is used with its own keys and photos; everything else is made for this run alone.
@@ -87,6 +94,7 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
       RATE_LIMIT_FACTOR: '1000',
       ATTESTATION_TEST_ROOTS: vendor.roots,
       ATTESTATION_APPS: vendor.apps,
+      ...(detector === undefined ? {} : { SCREENING_DETECTOR: 'http', SCREENING_URL: detector.url }),
       ...(isOwn ? ownSettings(directory) : {}),
     }
     deployment = await startDeployment({
@@ -108,16 +116,33 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
     const print = () => services.account.printLink(OWNER_EMAIL, { accountId: account.id, at: baseUrl })
     const { link } = await retryWhileSlow(print)
     const agent = await letAgentBuy({ baseUrl, key, link, directory, say, signal: end })
-    await deployment.stop()
-    deployment = undefined
+    const isAsPlanned = outcome.isAsPlanned && agent.faults.length === 0
+    if (detector === undefined) {
+      await deployment.stop()
+      deployment = undefined
+    } else {
+      const call = createCall({ baseUrl, signal: end, headers: { Authorization: `Bearer ${key}` } })
+      await workOnCases(call)
+      await screenPhotos(call, detector)
+    }
     printReport(outcome, say)
     for (const fault of agent.faults) say(`NOT AS PLANNED: ${fault}`)
     if (!isOwn) say(`DATABASE_URL was given: the rows of ${account.id} stay in that database.`)
     if (options.keep) say(`The data is in ${directory}.`)
     if (options.json) process.stdout.write(`${JSON.stringify({ ...outcome.summary, decisions: agent.decisions })}\n`)
-    return outcome.isAsPlanned && agent.faults.length === 0 ? 0 : 1
+    if (deployment !== undefined) {
+      await dashboard
+      say(`\nThe service stays at ${baseUrl}. This link signs you in, once within an hour, and opens the dashboard:`)
+      say(`  ${opensDashboard((await retryWhileSlow(print)).link)}`)
+      say('Ctrl-C stops it; the data stays.')
+      const ending = await Promise.race([untilAborted(end), deployment.lost])
+      if (ending instanceof Error) throw ending
+      say(`\n${ending.word}. The service is stopped; the data is in ${directory}.`)
+    }
+    return isAsPlanned ? 0 : 1
   } finally {
     await deployment?.stop()
+    await detector?.close()
     if (settings.redisUrl !== undefined) await forgetQueues(settings.redisUrl, queuePrefix(directory))
     if (!options.keep) rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
   }

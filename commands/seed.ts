@@ -15,6 +15,11 @@ export const SANDBOX_ACCOUNT = 'acc_sandbox'
 /** Owner of the newcomer's own account. */
 export const OWNER_EMAIL = 'owner@localhost'
 
+/** A sign-in link that opens the dashboard once it has signed in. */
+export function opensDashboard(link: string): string {
+  return `${link}&app`
+}
+
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/
 
 interface Embedding {

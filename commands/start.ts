@@ -3,7 +3,7 @@
 import { retryWhileSlow } from '#src/platform/db/retry.ts'
 import { buildDashboard, canBuild } from './dashboard/build.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
-import { OWNER_EMAIL, publishableKeys, SANDBOX_ACCOUNT } from './seed.ts'
+import { OWNER_EMAIL, opensDashboard, publishableKeys, SANDBOX_ACCOUNT } from './seed.ts'
 import { sentenceOf } from './sentence.ts'
 import { isTold, listenForEnd, untilAborted } from './signals.ts'
 import { oncePer } from './warnings.ts'
@@ -65,7 +65,7 @@ async function makeLoginLink({ services, state, baseUrl }: Deployment): Promise<
   if (state === undefined) return undefined
   const print = () => services.account.printLink(OWNER_EMAIL, { accountId: state.account.id, at: baseUrl })
   return retryWhileSlow(print)
-    .then(({ link }) => link)
+    .then(({ link }) => opensDashboard(link))
     .catch(() => undefined)
 }
 
@@ -97,7 +97,11 @@ function describe(deployment: Deployment, loginLink: string | undefined): string
       '',
       ...(loginLink === undefined
         ? []
-        : [`Sign in as its owner (${OWNER_EMAIL}; the link works once, for an hour)`, `  ${loginLink}`, '']),
+        : [
+            `Sign in to the dashboard as its owner (${OWNER_EMAIL}; the link works once, for an hour)`,
+            `  ${loginLink}`,
+            '',
+          ]),
       `Publishable sandbox keys (of ${SANDBOX_ACCOUNT}, shared by all who know them)`,
       ...aligned([
         ['every scope', all],

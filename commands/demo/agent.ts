@@ -163,7 +163,7 @@ async function signIn(link: string, baseUrl: string, signal: AbortSignal): Promi
   return { Cookie: cookie.join('; '), 'X-CSRF-Token': String(csrf), 'Service-Environment': 'sandbox' }
 }
 
-type Call = ReturnType<typeof createCall>
+export type Call = ReturnType<typeof createCall>
 
 interface CallOptions {
   headers?: Record<string, string>
@@ -171,7 +171,7 @@ interface CallOptions {
   mayFail?: boolean
 }
 
-function createCall({
+export function createCall({
   baseUrl,
   headers: own,
   signal,
@@ -179,7 +179,7 @@ function createCall({
   return async (
     method: string,
     path: string,
-    json?: Members,
+    json?: Members | readonly Members[],
     { headers = {}, mayFail = false }: CallOptions = {},
   ): Promise<Members> => {
     const send = () =>

@@ -39,7 +39,7 @@ const DECISIONS = 'decisions/'
 
 /** The folders of docs/ that are groups, with their guides, in reading order. A house test names a guide that is missing here. */
 export const GUIDES: Record<string, readonly string[]> = {
-  start: ['first-requests'],
+  start: ['first-requests', 'dashboard'],
   attest: [
     'integrate',
     'events-and-batches',

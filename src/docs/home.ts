@@ -60,8 +60,8 @@ export function homePage(baseUrl: string): DocsPage {
 <h1>Countersign</h1>
 <p class="lead">${PURPOSE}</p>
 <ul class="cards">${PRODUCTS.map(card)}</ul>
-<p><a href="login/link">Sign in</a> with your e-mail address. Then: <a href="approve">approvals</a> that wait for you, and
-<a href="passkeys">your passkeys</a>.</p>
+<p><a href="app">Open the dashboard</a>, or <a href="login/link">sign in</a> with your e-mail address. Then: <a href="approve">approvals</a>
+that wait for you, and <a href="passkeys">your passkeys</a>.</p>
 <ul class="cards">${FURTHER.map(card)}</ul>
 <h2>The first request</h2>
 <p>Keys begin with <code>svc_test_</code> (sandbox) or <code>svc_live_</code>. <code>npm start</code> prints sandbox keys.</p>

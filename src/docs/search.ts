@@ -11,6 +11,7 @@ import type { Guides } from './guides.ts'
 /** What readers search for, where the text uses another word, by path. */
 const WORDS: Record<string, string> = {
   'docs/reference/api#lists': 'pagination paging pages cursor limit',
+  'docs/start/dashboard': 'dashboard adjuster browser screen user interface queue take next',
   'docs/start/first-requests': 'getting started start tutorial quickstart first steps',
   'docs/account/account': 'privacy personal data erasure export',
   'docs/reference/api#erasing-a-claim': 'gdpr delete personal data privacy',

@@ -56,8 +56,9 @@ describe('the pages', () => {
     expect(broken).toEqual([])
   })
 
-  it('begin with a link to the page of login links, to which /login leads whatever its query says', async () => {
+  it('begin with links to the dashboard and to the page of login links, to which /login leads whatever its query says', async () => {
     expect(texts.get('/')).toContain('<a href="login/link">')
+    expect(texts.get('/')).toContain('<a href="app">')
     for (const search of ['', '?next=https://evil.example', '?//evil.example', '?next=/docs']) {
       const { status, headers } = await call(app, `/login${search}`)
       expect([search, status, headers.location]).toEqual([search, 302, 'login/link'])

@@ -7,7 +7,8 @@ const root = new URL(document.body.dataset.root ?? './', window.location.href)
 const [message, confirm, request, shown, leave] = ['message', 'confirm', 'request', 'shown', 'leave'].map((id) =>
   document.getElementById(id),
 )
-let token = /^#([A-Za-z0-9_-]{43})$/.exec(window.location.hash)?.[1]
+// `&app`: the link of a terminal, which leads on to the dashboard once it has signed in.
+let [, token, onward] = /^#([A-Za-z0-9_-]{43})(&app)?$/.exec(window.location.hash) ?? []
 let csrfToken
 
 if (token !== undefined) {
@@ -38,7 +39,13 @@ leave.addEventListener('submit', async (event) => {
 async function use(event) {
   event.preventDefault()
   const { ok, body } = await call('POST', 'v1/auth/magic-link/verify', { token })
-  if (ok) return welcome(body)
+  if (ok) {
+    welcome(body)
+    if (onward !== undefined) window.location.assign(new URL('app/sandbox/overview', root))
+    return
+  }
+  // A link that is asked for next leads nowhere by itself.
+  onward = undefined
   const isSpent = body.errors?.[0]?.pointer === '/token'
   show(request, isSpent ? 'This link does not work any more. Ask for another one.' : body.detail)
 }

@@ -1,4 +1,8 @@
 import type { Claim } from '@countersign/client'
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { addressOf } from '../../app/address.ts'
+import { useSession } from '../../app/session.tsx'
 import { ReasonTags } from '../../parts/reason.tsx'
 import { Id, Num, Status, Time } from '../../parts/values.tsx'
 import { List, type ListPage } from '../../recipe/list-page.tsx'
@@ -27,7 +31,7 @@ const page: ListPage<Claim> = {
     { kind: 'day', name: 'createdLt', title: 'Before' },
   ],
   columns: [
-    { name: 'reference', title: 'Reference', show: ({ reference, claimId }) => reference ?? <Id id={claimId} /> },
+    { name: 'reference', title: 'Reference', show: (claim) => <Reference claim={claim} /> },
     { name: 'risk', title: 'Risk', show: ({ riskStatus }) => <Status value={riskStatus} /> },
     { name: 'score', title: 'Score', isNumber: true, show: ({ riskScore }) => <Num value={riskScore} /> },
     { name: 'factors', title: 'Factors', show: ({ factorCodes }) => <ReasonTags codes={factorCodes} /> },
@@ -49,3 +53,22 @@ const page: ListPage<Claim> = {
 }
 
 export const Page = () => <List page={page} />
+
+/** A link, so that the keyboard reaches the claim too. */
+function Reference({ claim: { reference, claimId } }: { claim: Claim }) {
+  const { environment } = useSession()
+  if (reference === null) return <Id id={claimId} />
+  return (
+    <Anchor
+      component={Link}
+      {...addressOf(environment, `claims/${claimId}`)}
+      size="sm"
+      lineClamp={2}
+      maw={260}
+      title={reference}
+      style={{ overflowWrap: 'anywhere' }}
+    >
+      {reference}
+    </Anchor>
+  )
+}
