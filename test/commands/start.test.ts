@@ -13,7 +13,7 @@ import { until } from '../support/until.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 // Only what hangs takes so long.
 const PATIENCE_MS = 600_000
-const BUSY_LOOPS = 4
+const BUSY_LOOPS = 2
 
 let directory: string
 const children: ChildProcess[] = []
@@ -106,7 +106,7 @@ async function isServed(): Promise<boolean> {
 }
 
 describe('npm start', { timeout: PATIENCE_MS }, () => {
-  it('becomes ready beside four busy loops, at the first start, and ends in order', async () => {
+  it('becomes ready beside two busy loops, at the first start, and ends in order', async () => {
     for (let loop = 0; loop < BUSY_LOOPS; loop += 1) spin()
     const started = start()
     await untilSays(started, /Ctrl-C drains and stops/)

@@ -7,7 +7,7 @@ import { differencesFromPlan, eventFaults, makeFleet, settledCount, untilSettled
 import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
 
-const CLAIMS = 200
+const CLAIMS = 100
 const redisUrl = inject('redisUrl')
 const engine = testedEngines().includes('redis') ? 'redis' : 'postgres'
 // A database of Redis of its own: other test files use the same server.
@@ -22,8 +22,8 @@ describe(`a batch of ${CLAIMS} survives`, () => {
     system = await startSystem({
       engine,
       only: ['web', 'dispatch', 'attest'],
-      // The window is twice 16, of which one account gets half: a batch takes at least 13 rounds of dispatch.
-      environment: { ATTEST_CONCURRENCY: '16', ...(redisUrl !== null && { REDIS_URL: ownRedis }) },
+      // The window is twice 8, of which one account gets half: a batch takes at least 13 rounds of dispatch.
+      environment: { ATTEST_CONCURRENCY: '8', ...(redisUrl !== null && { REDIS_URL: ownRedis }) },
       // The first dispatcher dies in the first batch, in one of these rounds.
       environmentOf: (name, launch): Record<string, string> =>
         name === 'dispatch' && launch === 1 ? { FAILPOINT: 'dispatch:committed@8' } : {},

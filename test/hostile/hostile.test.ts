@@ -1,4 +1,4 @@
-// Hostile inputs for every parser of bytes from outside: 80 each here, 8 to 20 more that begin as real files, the number in
+// Hostile inputs for every parser of bytes from outside: 40 each here, 4 to 10 more that begin as real files, the number in
 // HOSTILE in the large form (docs/assurance/hostile.md).
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
 
 const isLarge = process.env.HOSTILE !== undefined
-const count = Number(process.env.HOSTILE ?? 80)
+const count = Number(process.env.HOSTILE ?? 40)
 const seed = Number(process.env.HOSTILE_SEED ?? 1)
 const from = Number(process.env.HOSTILE_FROM ?? 0)
 const only = process.env.HOSTILE_ONLY

@@ -15,7 +15,8 @@ afterAll(() => service?.close())
 
 async function submit(caller: Caller, numbers: readonly number[]): Promise<void> {
   const phone = await makePhone(service, caller)
-  for (const number of numbers) await service.judge(caller, shoot(phone, { photo: await drawPicture(number) }))
+  const submitOne = async (number: number) => service.judge(caller, shoot(phone, { photo: await drawPicture(number) }))
+  await Promise.all(numbers.map(submitOne))
 }
 
 async function statesOf({ accountId }: Caller): Promise<string[]> {
@@ -29,8 +30,7 @@ async function statesOf({ accountId }: Caller): Promise<string[]> {
 it('an account with slow pictures has one in the decoder, and does not delay other accounts', async () => {
   const [slow, other] = [await service.makeCaller(), await service.makeCaller()]
   // More than one account may have in flight.
-  await submit(slow, [1, 2, 3, 4, 5, 6, 7, 8])
-  await submit(other, [11, 12, 13])
+  await Promise.all([submit(slow, [1, 2, 3, 4, 5, 6, 7, 8]), submit(other, [11, 12, 13])])
   const { db } = service.test
   let asked = 0
   let answer = () => {}

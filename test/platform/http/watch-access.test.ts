@@ -11,12 +11,25 @@ import { until } from '../../support/until.ts'
 
 // A caller that may no longer make a request loses the one that it began.
 
-const SECRET = 'S'.repeat(43)
-let key: KeyRow
-let session: SessionRow
-let [opened, closed] = [0, 0]
-let handled = 0
+/** A caller of its own for each test, so that the tests wait beside each other. */
+interface Stage {
+  secret: string
+  key: KeyRow
+  session: SessionRow
+  opened: number
+  closed: number
+  handled: number
+  release: PromiseWithResolvers<void>
+}
+
+const stages: Stage[] = []
 let app: TestApp
+
+function stageOf({ accountId }: { accountId: string }): Stage {
+  const stage = stages.find(({ key }) => key.accountId === accountId)
+  if (stage === undefined) throw new Error(`no stage of ${accountId}`)
+  return stage
+}
 
 const common = {
   sdk: { none: 'a route of a test' },
@@ -37,14 +50,15 @@ const routes: Route[] = [
       streams: { contentType: 'application/x-ndjson' },
       status: [200],
     },
-    async () => {
-      opened += 1
+    async ({ caller }) => {
+      const stage = stageOf(caller)
+      stage.opened += 1
       const stream = new Readable({
         read() {
           this.push(`${'x'.repeat(65_536)}\n`)
         },
       }).on('close', () => {
-        closed += 1
+        stage.closed += 1
       })
       return { status: 200, stream, headers: {} }
     },
@@ -58,8 +72,8 @@ const routes: Route[] = [
       view: z.object({ bytes: z.number() }),
       status: [200],
     },
-    async ({ stream }) => {
-      opened += 1
+    async ({ stream, caller }) => {
+      stageOf(caller).opened += 1
       let bytes = 0
       for await (const chunk of stream as AsyncIterable<Buffer>) bytes += chunk.length
       return { bytes }
@@ -81,15 +95,14 @@ const routes: Route[] = [
       view: z.object({ ok: z.boolean() }),
       status: [200],
     },
-    async () => {
-      handled += 1
+    async ({ caller }) => {
+      stageOf(caller).handled += 1
       return { ok: true }
     },
     async () => ({ ok: true }),
   ),
 ]
 
-let release = Promise.withResolvers<void>()
 for (const [method, path, waits] of [
   ['GET', '/v1/waits', undefined],
   ['POST', '/v1/waits', true],
@@ -111,9 +124,10 @@ for (const [method, path, waits] of [
         view: z.object({ secret: z.string() }),
         status: [200],
       },
-      async () => {
-        opened += 1
-        await release.promise
+      async ({ caller }) => {
+        const stage = stageOf(caller)
+        stage.opened += 1
+        await stage.release.promise
         return { secret: 'what happened meanwhile' }
       },
       async () => ({ secret: '' }),
@@ -122,18 +136,18 @@ for (const [method, path, waits] of [
 
 beforeAll(async () => {
   app = await startApp(routes, {
-    findKey: async () => key,
-    findSession: async (secret) => (secret === SECRET ? session : undefined),
+    findKey: async (raw) => stages.find(({ secret }) => secret === raw)?.key,
+    findSession: async (given) => stages.find(({ secret }) => secret === given)?.session,
   })
 })
 afterAll(() => app.close())
 
-function begin(): void {
-  key = makeKeyRow({ scopes: ['verify'] })
-  session = {
+function begin(): Stage {
+  const key = makeKeyRow({ scopes: ['verify'] })
+  const session: SessionRow = {
     sessionId: 'uss_1',
     userId: 'usr_1',
-    accountId: 'acc_1',
+    accountId: key.accountId,
     role: 'owner',
     plan: 'enterprise',
     products: ['attest'],
@@ -141,13 +155,16 @@ function begin(): void {
     hasEnded: false,
     suspendedAt: undefined,
   }
-  opened = 0
-  closed = 0
+  const secret = String(stages.length).padStart(43, 'S')
+  const stage = { secret, key, session, opened: 0, closed: 0, handled: 0, release: Promise.withResolvers<void>() }
+  stages.push(stage)
+  return stage
 }
 
 const GET = 'GET /v1/endless HTTP/1.1'
 
 async function open(
+  stage: Stage,
   headers: string[],
   first = GET,
 ): Promise<{ socket: Socket; text: () => string; isCut: () => boolean }> {
@@ -162,56 +179,33 @@ async function open(
     text += chunk.toString('latin1').slice(0, 2_000)
   })
   socket.write(`${[first, 'Host: x', ...headers].join('\r\n')}\r\n\r\n`)
-  await until(() => opened === 1)
+  await until(() => stage.opened === 1)
   return { socket, text: () => text, isCut: () => isCut }
 }
 
-const sessionHead = Object.entries(cookiesOf({ id: 'uss_1', secret: SECRET })).map(
-  ([name, value]) => `${name}: ${value}`,
-)
+const keyHead = ({ secret }: Stage) => [`Authorization: Bearer ${secret}`]
+const sessionHead = ({ secret }: Stage) =>
+  Object.entries(cookiesOf({ id: 'uss_1', secret })).map(([name, value]) => `${name}: ${value}`)
 
-describe('a streamed answer', () => {
+describe.concurrent('a streamed answer', () => {
+  const endSession = ({ session }: Stage) => Object.assign(session, { hasEnded: true })
+  const revokeKey = ({ key }: Stage) => Object.assign(key, { revokedAt: new Date() })
+  const lowerPlan = ({ session }: Stage) => Object.assign(session, { role: 'developer', plan: 'growth' })
+  const compressed = (stage: Stage) => [...keyHead(stage), 'Accept-Encoding: gzip']
   it.each([
-    [
-      'of a session that ended',
-      () => sessionHead,
-      () => {
-        session = { ...session, hasEnded: true }
-      },
-      'session_expired',
-    ],
-    [
-      'of a role that lost the permission',
-      () => sessionHead,
-      () => {
-        session = { ...session, role: 'developer', plan: 'growth' }
-      },
-      'plan_required',
-    ],
-    [
-      'of a key that was revoked',
-      () => ['Authorization: Bearer k'],
-      () => {
-        key = { ...key, revokedAt: new Date() }
-      },
-      'api_key_revoked',
-    ],
-    [
-      'of a key that was revoked, compressed',
-      () => ['Authorization: Bearer k', 'Accept-Encoding: gzip'],
-      () => {
-        key = { ...key, revokedAt: new Date() }
-      },
-      'api_key_revoked',
-    ],
+    ['of a session that ended', sessionHead, endSession, 'session_expired'],
+    ['of a role that lost the permission', sessionHead, lowerPlan, 'plan_required'],
+    ['of a key that was revoked', keyHead, revokeKey, 'api_key_revoked'],
+    ['of a key that was revoked, compressed', compressed, revokeKey, 'api_key_revoked'],
   ])('%s is cut off, also from a reader that reads slowly', async (_name, head, lose, code) => {
-    begin()
-    const { socket } = await open(head())
+    const stage = begin()
+    const { socket } = await open(stage, head(stage))
     await until(() => socket.bytesRead > 0)
     socket.pause()
-    lose()
-    await until(() => closed === 1)
-    await until(() => app.logged.some((line) => line.code === code))
+    lose(stage)
+    await until(() => stage.closed === 1)
+    const { accountId } = stage.key
+    await until(() => app.logged.some((line) => line.account === accountId && line.code === code))
     // The reader takes what was on its way, and then the connection ends without the end of the body.
     let isEnded = false
     socket.on('close', () => {
@@ -222,63 +216,70 @@ describe('a streamed answer', () => {
   })
 
   it('goes on for those who still may', async () => {
-    begin()
-    const { socket, isCut } = await open(sessionHead)
+    const stage = begin()
+    const { socket, isCut } = await open(stage, sessionHead(stage))
     let asked = 0
-    session = new Proxy(session, {
+    stage.session = new Proxy(stage.session, {
       get(row, name) {
         if (name === 'hasEnded') asked += 1
         return Reflect.get(row, name)
       },
     })
     await until(() => asked >= 2)
-    expect([isCut(), closed]).toEqual([false, 0])
+    expect([isCut(), stage.closed]).toEqual([false, 0])
     socket.destroy()
-    await until(() => closed === 1)
+    await until(() => stage.closed === 1)
   })
 })
 
-it('an upload of a session that ended is refused before its end', async () => {
-  begin()
-  const head = [...sessionHead, 'Content-Type: text/plain', 'Content-Length: 1000000']
-  const { socket, text } = await open(head, 'POST /v1/upload HTTP/1.1')
+it.concurrent('an upload of a session that ended is refused before its end', async () => {
+  const stage = begin()
+  const head = [...sessionHead(stage), 'Content-Type: text/plain', 'Content-Length: 1000000']
+  const { socket, text } = await open(stage, head, 'POST /v1/upload HTTP/1.1')
   socket.write('a first part')
-  session = { ...session, hasEnded: true }
+  stage.session.hasEnded = true
   await until(() => text().includes('session_expired'))
   expect(text()).toMatch(/^HTTP\/1\.1 401 /)
   socket.destroy()
 })
 
-describe('an answer that was waited for', () => {
+describe.concurrent('an answer that was waited for', () => {
   /** Sends a request, lets its handler wait for longer than a decision about access counts, and returns what is answered. */
-  async function wait(method: string, lose: () => void): Promise<string> {
-    begin()
-    release = Promise.withResolvers()
-    const { socket, text } = await open([...sessionHead, 'Content-Length: 0'], `${method} /v1/waits HTTP/1.1`)
+  async function wait(method: string, lose: (stage: Stage) => void): Promise<string> {
+    const stage = begin()
+    const { socket, text } = await open(
+      stage,
+      [...sessionHead(stage), 'Content-Length: 0'],
+      `${method} /v1/waits HTTP/1.1`,
+    )
     const startedAt = performance.now()
-    lose()
+    lose(stage)
     await until(() => performance.now() - startedAt > 2_100)
-    release.resolve()
+    stage.release.resolve()
     await until(() => text().includes('\r\n\r\n'))
     socket.destroy()
     return text()
   }
-  const losses: [string, () => void, string][] = [
-    ['whose session ended', () => Object.assign(session, { hasEnded: true }), 'session_expired'],
-    ['whose plan was lowered', () => Object.assign(session, { role: 'analyst', plan: 'growth' }), 'plan_required'],
-    ['whose account was suspended', () => Object.assign(session, { suspendedAt: new Date() }), 'account_suspended'],
+  const change = (changed: Partial<SessionRow>) => (stage: Stage) => void Object.assign(stage.session, changed)
+  const losses: [string, (stage: Stage) => void, string][] = [
+    ['whose session ended', change({ hasEnded: true }), 'session_expired'],
+    ['whose plan was lowered', change({ role: 'analyst', plan: 'growth' }), 'plan_required'],
+    ['whose account was suspended', change({ suspendedAt: new Date() }), 'account_suspended'],
   ]
 
-  it.each(losses)('is not shown to a caller %s', async (_name, lose, code) => {
-    for (const method of ['GET', 'POST']) {
+  for (const method of ['GET', 'POST']) {
+    it.each(losses)(`of ${method} is not shown to a caller %s`, async (_name, lose, code) => {
       const text = await wait(method, lose)
-      expect([method, text.includes(code), text.includes('what happened')]).toEqual([method, true, false])
-    }
+      expect([text.includes(code), text.includes('what happened')]).toEqual([true, false])
+    })
+  }
+
+  it('is shown to those who still may', async () => {
+    expect(await wait('GET', () => {})).toContain('what happened')
   })
 
-  it('is shown to those who still may, and so is that of a change that ended the access itself', async () => {
-    expect(await wait('GET', () => {})).toContain('what happened')
-    expect(await wait('DELETE', () => Object.assign(session, { hasEnded: true }))).toContain('what happened')
+  it('is shown where the change itself ended the access', async () => {
+    expect(await wait('DELETE', change({ hasEnded: true }))).toContain('what happened')
   })
 })
 
@@ -332,16 +333,15 @@ describe('the watch', () => {
 })
 
 describe('a JSON body that arrives slowly', () => {
-  it('is not handled when its user was removed meanwhile', async () => {
-    begin()
-    handled = 0
+  it.concurrent('is not handled when its user was removed meanwhile', async () => {
+    const stage = begin()
     const body = JSON.stringify({ text: 'x'.repeat(60) })
     const head = [
       'POST /v1/slow HTTP/1.1',
       'Host: x',
       'Content-Type: application/json',
       `Content-Length: ${body.length}`,
-      ...sessionHead,
+      ...sessionHead(stage),
     ]
     const socket = connect(app.port, '127.0.0.1')
     let text = ''
@@ -361,11 +361,11 @@ describe('a JSON body that arrives slowly', () => {
       },
       { everyMs: 100 },
     )
-    session = { ...session, hasEnded: true }
+    stage.session.hasEnded = true
     socket.write(body.slice(sent))
     await until(() => text.includes('\r\n\r\n'))
     socket.destroy()
     expect(text).toContain('session_expired')
-    expect(handled).toBe(0)
+    expect(stage.handled).toBe(0)
   })
 })
