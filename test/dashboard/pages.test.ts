@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)('the pages of the dashboard (skipped where there i
       complaints.length = 0
       await visit(`sandbox/${path}`)
       await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-      await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+      await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
       expect(await findInaccessible(page)).toEqual([])
       expect(complaints).toEqual([])
     })
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium)('the pages of the dashboard (skipped where there i
       await visit(`sandbox/${path}`)
       if (empty !== MISSING) await page.getByRole('heading', { level: 1, name: heading }).waitFor()
       if (empty !== undefined) await page.getByText(empty).first().waitFor()
-      await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+      await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
       expect(await findInaccessible(page)).toEqual([])
       expect(complaints).toEqual([])
