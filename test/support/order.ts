@@ -45,7 +45,7 @@ const SECONDS: Record<string, number> = {
   'test/trace/inferences/crash.test.ts': 12,
   'test/faults/attribution-kills.test.ts': 20,
   'test/capture-kit/command.test.ts': 10,
-  'test/vectors/mutants.test.ts': 40,
+  'test/vectors/mutants.test.ts': 12,
   'test/vectors/service.test.ts': 12,
   'test/platform/jobs/engine.test.ts': 22,
   'test/house/access.test.ts': 22,

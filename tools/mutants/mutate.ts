@@ -128,7 +128,7 @@ function isLoopTest(node: Node, parents: readonly Node[]): boolean {
   return parents.some((parent) => {
     const { test } = parent as { test?: Node }
     const isLoop = ['WhileStatement', 'DoWhileStatement', 'ForStatement'].includes(parent.type)
-    return isLoop && test !== undefined && test.start <= node.start && node.end <= test.end
+    return isLoop && isNode(test) && test.start <= node.start && node.end <= test.end
   })
 }
 

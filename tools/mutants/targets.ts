@@ -16,13 +16,13 @@ const LEDGER = ['ledger/checkpoints', 'ledger/entries', 'ledger/exports']
 const TREES = ['ledger/inclusion', 'ledger/inclusion-refused', 'ledger/consistency', 'ledger/consistency-refused']
 const CLIENT = 'clients/typescript/src/verify'
 
+// A mutant of json-tokens.ts can loop without end, and runs in this process: that file has no run.
 export const TARGETS: readonly Target[] = [
   { file: `${CLIENT}/verify-intent-token.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
   { file: `${CLIENT}/claims.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
   { file: `${CLIENT}/parse-token.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
   { file: `${CLIENT}/strict-json.ts`, answers: 'typescript', vectors: CANONICAL },
   { file: `${CLIENT}/json-scan.ts`, answers: 'service-canonical', vectors: CANONICAL },
-  { file: `${CLIENT}/json-tokens.ts`, answers: 'service-canonical', vectors: CANONICAL },
   { file: `${CLIENT}/canonicalize.ts`, answers: 'typescript', vectors: CANONICAL },
   { file: `${CLIENT}/key-source.ts`, answers: 'typescript', vectors: ['tokens/key-source'] },
   { file: `${CLIENT}/webhook.ts`, answers: 'typescript', vectors: ['webhooks/signatures'] },
@@ -64,3 +64,15 @@ export const TARGETS: readonly Target[] = [
     vectors: ['packets/videos', 'packets/photos'],
   },
 ]
+
+/** Of those whose checks are all seen, the quick ones, which the suite runs. */
+const SAMPLED = [
+  'claims.ts',
+  'parse-token.ts',
+  'canonicalize.ts',
+  'key-source.ts',
+  'ceremony.ts',
+  'authenticator-data.ts',
+  'checkpoint.ts',
+]
+export const SAMPLED_TARGETS = TARGETS.filter(({ file }) => SAMPLED.some((name) => file.endsWith(`/${name}`)))

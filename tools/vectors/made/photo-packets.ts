@@ -9,6 +9,7 @@ import {
   OTHER_DEVICE_KEY,
   spkiOf,
 } from './certificates.ts'
+import { DEVICE_SIGNATURES } from './device-signature-packets.ts'
 import {
   changed,
   earlyPacket,
@@ -347,4 +348,12 @@ const UNREADABLE: PacketCase[] = [
   ],
 ]
 
-export const PHOTOS: PacketCase[] = [...HONEST, ...UNREADABLE, ...SIGNATURES, ...CHANGED, ...RESULTS, ...STATEMENTS]
+export const PHOTOS: PacketCase[] = [
+  ...HONEST,
+  ...UNREADABLE,
+  ...SIGNATURES,
+  ...CHANGED,
+  ...RESULTS,
+  ...STATEMENTS,
+  ...DEVICE_SIGNATURES,
+]
