@@ -25,6 +25,7 @@ const SMALL: Record<string, readonly string[]> = {
   ],
   'a page': ['src/docs/approve.ts'],
   'pure, and also run by commands, by vectors or by the hostile tests': [
+    'src/authorize/tokens/parse.ts',
     'src/account/webhooks/envelope.ts',
     'src/account/webhooks/latency.ts',
     'src/attest/batches/lines.ts',

@@ -1,7 +1,7 @@
 // Bytes as text and back, without the classes of Node.
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-// By the character's code; NONE for others.
+// Indexed by the character's code; NONE for others.
 const NONE = 64
 const VALUES = new Uint8Array(128).fill(NONE)
 for (let value = 0; value < ALPHABET.length; value += 1) VALUES[ALPHABET.charCodeAt(value)] = value
