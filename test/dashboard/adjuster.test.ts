@@ -152,6 +152,20 @@ describe.skipIf(!hasChromium)('an adjuster (skipped where there is no Chromium)'
     await context.close()
   })
 
+  it('is told where the photo of a case was erased', async () => {
+    await failClaim()
+    const [row] = await openCases()
+    const { json } = await dashboard.service.call(caller, '/v1/claims')
+    const [claim] = json.data as { claim_id: string }[]
+    const { page, visit, context } = await dashboard.signIn(caller.accountId)
+    await visit(`sandbox/claims/${claim?.claim_id}`)
+    await page.getByAltText('The submitted photo').waitFor()
+    await dashboard.service.call(caller, `/v1/claims/${claim?.claim_id}`, { method: 'DELETE' })
+    await visit(`sandbox/cases/${row?.case_id}`)
+    await page.getByText('Its media and positions were erased').waitFor()
+    await context.close()
+  })
+
   it('goes on with the note after the session was over and the page was loaded again, and sends it once', async () => {
     await failClaim()
     const [row] = await openCases()

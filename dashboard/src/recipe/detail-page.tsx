@@ -6,6 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { clientOf } from '../app/client.ts'
+import { sectionOf } from '../app/sections.ts'
 import { useSession } from '../app/session.tsx'
 import { Failed, Forbidden } from '../parts/failed.tsx'
 import { Id, Status, Time } from '../parts/values.tsx'
@@ -58,7 +59,7 @@ function Shown<Row>({ page }: { page: DetailPage<Row> }) {
   }
   const back = (
     <Anchor component={Link} to={`/${environment}/${page.listPath}`} size="sm" className="no-print">
-      All of them
+      {sectionOf(page.listPath)?.title}
     </Anchor>
   )
   if (query.isError) {
