@@ -17,7 +17,7 @@ describe.skipIf(!hasChromium)('an adjuster (skipped where there is no Chromium)'
   let caller: TestCaller
   let claims = 0
   beforeAll(async () => {
-    dashboard = await startDashboard({ scopes: ['attest', 'verify', 'escalate'] })
+    dashboard = await startDashboard({ scopes: ['attest', 'verify', 'escalate', 'admin'] })
     jobs = createJobs(dashboard.service.test, 'attest')
   })
   beforeEach(async () => {
@@ -160,7 +160,8 @@ describe.skipIf(!hasChromium)('an adjuster (skipped where there is no Chromium)'
     const { page, visit, context } = await dashboard.signIn(caller.accountId)
     await visit(`sandbox/claims/${claim?.claim_id}`)
     await page.getByAltText('The submitted photo').waitFor()
-    await dashboard.service.call(caller, `/v1/claims/${claim?.claim_id}`, { method: 'DELETE' })
+    const erased = await dashboard.service.call(caller, `/v1/claims/${claim?.claim_id}`, { method: 'DELETE' })
+    expect([erased.status, erased.text]).toEqual([200, expect.any(String)])
     await visit(`sandbox/cases/${row?.case_id}`)
     await page.getByText('Its media and positions were erased').waitFor()
     await context.close()
