@@ -12,8 +12,7 @@ import { describeMetrics } from '../support/metrics.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 // The folders of docs/ are groups of guides; decisions have a page of their own.
-// Records and pictures are in no group of guides.
-const FOLDERS = foldersOf('docs').filter((folder) => !['decisions', 'pictures'].includes(folder))
+const FOLDERS = foldersOf('docs').filter((folder) => folder !== 'decisions')
 // Addresses that guides had before docs/ had folders.
 const FORMER =
   'account agents analytics api approvals attribution authorize authzen backends c2pa canaries capture-kit cases diffs duplicates ' +

@@ -91,6 +91,8 @@ export async function startDashboard(options: TestServiceOptions = {}): Promise<
 
 /** The findings of axe on what is shown, a line each. */
 export async function findInaccessible(page: Page): Promise<string[]> {
+  // A page whose parts load has no heading yet.
+  await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
   // The policy of the page allows no inserted script; the debugger's evaluation is none.
   await page.evaluate(AXE)
   return page.evaluate(async () => {

@@ -95,7 +95,7 @@ export function SessionProvider({ environment, children }: { environment: Enviro
 function Waiting() {
   return (
     <Center h="100vh">
-      <Loader aria-label="Loading" />
+      <Loader role="status" aria-label="Loading" />
     </Center>
   )
 }
