@@ -29,6 +29,15 @@ const PAGES: readonly { name: string; path: string; opens?: string }[] = [
   { name: 'batches', path: 'batches' },
   { name: 'batch', path: 'batches', opens: 'batches/bat_' },
   { name: 'upload', path: 'batches/new' },
+  { name: 'screenings', path: 'screenings' },
+  { name: 'screening', path: 'screenings', opens: 'screenings/scr_' },
+  { name: 'devices', path: 'devices' },
+  { name: 'device', path: 'devices', opens: 'devices/dev_' },
+  { name: 'roots', path: 'roots' },
+  { name: 'anchors', path: 'anchors' },
+  { name: 'analytics', path: 'analytics' },
+  { name: 'risk-policy', path: 'risk-policy' },
+  { name: 'reevaluations', path: 'reevaluations' },
 ]
 
 process.exit(await main())

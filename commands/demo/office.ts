@@ -68,10 +68,10 @@ export async function screenPhotos(call: Call, detector: Detector): Promise<void
   let video: (typeof photos)[number] | undefined
   for (const { claim_id } of claims) {
     const [capture] = await listOf(call, `/v1/claims/${claim_id}/attestations?limit=1`)
-    const submission = capture?.submission as { media_id?: unknown; media_type?: unknown } | undefined
-    if (submission?.media_id == null) continue
-    const screened = { claim_id, media_id: submission.media_id }
-    if (submission.media_type === 'video') video = screened
+    if (capture?.media_id == null) continue
+    const screened = { claim_id, media_id: capture.media_id }
+    const { media_type: type } = capture.submission as { media_type?: unknown }
+    if (type === 'video') video = screened
     else photos.push(screened)
     if (video !== undefined && photos.length >= SCREENED + WAITING) break
   }
