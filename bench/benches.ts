@@ -135,6 +135,13 @@ export const BENCHES = {
     bar: '≥ 0.50; p99 of a proof ≤ 5 ms',
     run: async (options) => (await import('./ledger.ts')).runLedger(options),
   },
+  dashboard: {
+    measures:
+      "an adjuster's interactions with the list of 100,000 claims in Chromium until the next paint; the first rows of it",
+    floor: 'nothing',
+    bar: '≤ 200 ms; ≤ 1 s',
+    run: async (options) => (await import('./dashboard.ts')).runDashboard(options),
+  },
   start: {
     measures:
       '`npm start` until it is ready: the first, which makes its data, and later ones; processes and memory then',

@@ -31,7 +31,7 @@ export function Palette() {
     return path === undefined ? [] : [{ type, id, title, path }]
   })
   return (
-    <Spotlight.Root query={query} onQueryChange={setQuery} shortcut="mod + K" clearQueryOnClose>
+    <Spotlight.Root query={query} onQueryChange={setQuery} shortcut="mod + K" tagsToIgnore={[]} clearQueryOnClose>
       <Spotlight.Search placeholder="An id, a claim reference, a name or a page" aria-label="Search" />
       <Spotlight.ActionsList>
         {found.length > 0 && (

@@ -291,9 +291,9 @@ describe('a search from the left', () => {
       expect(places.length).toBeGreaterThan(1)
       const numbers = createNumbers(7)
       // All before it is known.
-      const found = places.slice(0, 2).map((at) => {
+      const found = places.slice(0, 3).map((at) => {
         const token = tokens[at] ?? 0
-        const others = Array.from({ length: 49 }, () => Math.floor(numbers() * model.shape.vocabulary))
+        const others = Array.from({ length: 99 }, () => Math.floor(numbers() * model.shape.vocabulary))
         const guess = { prefix: tokens.slice(0, at), tail: tokens.slice(end), candidates: [...others, token] }
         return searchToken(model, graphs, guess).map((best) => best === token)
       })
