@@ -2,7 +2,7 @@
 // `parseJson` accepts, and `parseJson` accepts what `canonicalize` wrote: two readers of a signed body can't see two
 // different bodies.
 
-import { canonicalize } from '#client/verify/canonicalize.ts'
+import { canonicalizeComputed as canonicalize } from '#client/verify/canonicalize.ts'
 import { type Json, parseInPieces, type ScanOptions, scanJson } from '#client/verify/json-scan.ts'
 import { JsonError } from '#client/verify/json-tokens.ts'
 import { Failure, type FieldError } from '#src/failure.ts'

@@ -168,6 +168,10 @@ describe('properties', () => {
     )
   })
 
+  it('writes sums beyond 2^53, which the numbers of a hostile manifest reach', () => {
+    expect(canonicalize({ frames: Number.MAX_SAFE_INTEGER + 1 })).toBe('{"frames":9007199254740992}')
+  })
+
   it('refuses a duplicate key at any depth and in any notation', () => {
     const key = fc.string({ unit: 'grapheme', maxLength: 5 }).filter((name) => name.isWellFormed())
     fc.assert(

@@ -10,7 +10,12 @@ const MAX_DEPTH = 1_000
  * surrogates, undefined, functions, dates and other class instances, cycles.
  */
 export function canonicalize(value: Json): string {
-  return write(value, 0)
+  return write(value, 0, writeExact)
+}
+
+/** As `canonicalize`, with integers beyond 2^53 too: what a program counted itself was not rounded on its way here. @throws {JsonError} */
+export function canonicalizeComputed(value: Json): string {
+  return write(value, 0, writeNumber)
 }
 
 /** The canonical form of a JSON text. @throws {JsonError} */
@@ -19,23 +24,23 @@ export function canonicalizeJson(source: string | Uint8Array, options?: ParseOpt
 }
 
 // By loops, not by map and join, which take twice as long.
-function write(value: unknown, depth: number): string {
+function write(value: unknown, depth: number, ofNumber: (number: number) => string): string {
   if (typeof value === 'string') return writeString(value)
   if (value === null || typeof value === 'boolean') return String(value)
-  if (typeof value === 'number') return writeNumber(value)
+  if (typeof value === 'number') return ofNumber(value)
   if (typeof value !== 'object') throw new JsonError('malformed')
   if (depth >= MAX_DEPTH) throw new JsonError('too_deep')
   let text = ''
   if (Array.isArray(value)) {
     // Also visits holes, which are refused.
-    for (const element of value) text += `${text && ','}${write(element, depth + 1)}`
+    for (const element of value) text += `${text && ','}${write(element, depth + 1, ofNumber)}`
     return `[${text}]`
   }
   const prototype = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) throw new JsonError('malformed')
   // RFC 8785 3.2.3: names in the order of their UTF-16 code units, which is how strings compare.
   for (const name of Object.keys(value).sort()) {
-    const member = write((value as Record<string, unknown>)[name], depth + 1)
+    const member = write((value as Record<string, unknown>)[name], depth + 1, ofNumber)
     text += `${text && ','}${writeString(name)}:${member}`
   }
   return `{${text}}`
@@ -46,9 +51,13 @@ function writeString(text: string): string {
   return JSON.stringify(text)
 }
 
-function writeNumber(number: number): string {
-  if (!Number.isFinite(number)) throw new JsonError('number_out_of_range')
+function writeExact(number: number): string {
   const isRounded = Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e21
   if (isRounded) throw new JsonError('number_out_of_range')
+  return writeNumber(number)
+}
+
+function writeNumber(number: number): string {
+  if (!Number.isFinite(number)) throw new JsonError('number_out_of_range')
   return JSON.stringify(number)
 }
