@@ -11,7 +11,7 @@ import { newAccountId } from '#src/platform/ids.ts'
 import { createVendor } from '../capture-kit/vendor.ts'
 import { buildDashboard } from './dashboard/build.ts'
 import { createCall, letAgentBuy } from './demo/agent.ts'
-import { screenPhotos, startDetector, workOnCases } from './demo/office.ts'
+import { screenPhotos, sendAgain, startDetector, workOnCases } from './demo/office.ts'
 import { forgetQueues } from './demo/queues.ts'
 import { rehearse } from './demo/rehearsal.ts'
 import { printReport } from './demo/report.ts'
@@ -123,6 +123,7 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
     } else {
       const call = createCall({ baseUrl, signal: end, headers: { Authorization: `Bearer ${key}` } })
       await workOnCases(call)
+      await sendAgain(call)
       await screenPhotos(call, detector)
     }
     printReport(outcome, say)

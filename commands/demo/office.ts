@@ -11,6 +11,7 @@ const FIRST = 'first.adjuster@example.com'
 const SECOND = 'second.adjuster@example.com'
 // A due date lies in the future when it is set; until a person has opened the dashboard it is over.
 const DUE_MS = 5_000
+const SENT_AGAIN = 3
 const SCREENED = 6
 const WAITING = 12
 
@@ -58,6 +59,21 @@ export async function workOnCases(call: Call): Promise<void> {
       const assignee = step.to === 'in_review' ? { assignee: actor } : {}
       await call('POST', `/v1/cases/${id}/transitions`, { ...step, ...assignee, actor })
     }
+  }
+}
+
+/** Sends photos again for claims of other people, without a device: each is named as a duplicate. */
+export async function sendAgain(call: Call): Promise<void> {
+  const claims = await listOf(call, '/v1/claims?limit=100')
+  let sent = 0
+  for (const { claim_id } of claims) {
+    const [capture] = await listOf(call, `/v1/claims/${claim_id}/attestations?limit=1`)
+    const type = (capture?.submission as { media_type?: unknown } | undefined)?.media_type
+    if (capture?.media_id == null || type === 'video') continue
+    sent += 1
+    const again = { media_type: 'image', media: { media_id: capture.media_id } }
+    await call('POST', '/v1/claims/attest', { claim: { reference: `CLM-AGAIN-${sent}` }, ...again })
+    if (sent === SENT_AGAIN) return
   }
 }
 
