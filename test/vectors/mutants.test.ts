@@ -25,7 +25,7 @@ describe('the run of mutants', () => {
 
   it('names entries of the list of equals that a vector sees, or that are gone', async () => {
     const { stale } = await runTarget({ ...target, functions: ['isJson'], vectors: ['webhooks/signatures'] })
-    expect(stale).toContain('text === undefined -> false')
+    expect(stale).toContain('name === undefined -> false')
   })
 
   it('refuses vectors that the verifier fails as it is', async () => {

