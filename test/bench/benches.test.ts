@@ -10,6 +10,7 @@ const NAMES = [
   'verify',
   'authorize',
   'batch',
+  'dashboard',
   'backlog',
   'backlog-depth',
   'fairness',

@@ -13,7 +13,7 @@ export function canonicalize(value: Json): string {
   return write(value, 0, writeExact)
 }
 
-/** As `canonicalize`, with integers beyond 2^53 too: what a program counted itself was not rounded on its way here. @throws {JsonError} */
+/** Accepts integers beyond 2^53 too: what a program counted itself was not rounded on its way here. @throws {JsonError} like `canonicalize`. */
 export function canonicalizeComputed(value: Json): string {
   return write(value, 0, writeNumber)
 }
