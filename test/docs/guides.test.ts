@@ -128,7 +128,7 @@ async function placesOf({ prepare }: Tabs, language: Language | 'sh'): Promise<R
   const email = `${account.id}@localhost`
   const user = [account.id, newAccountId('usr'), email, 'owner']
   await system.database.owner('INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, $4)', user)
-  const ids = await prepare?.(new Countersign({ apiKey: key, baseUrl: system.baseUrl }), language)
+  const ids = await prepare?.(new Countersign({ apiKey: key, baseUrl: system.baseUrl, timeoutMs: 120_000 }), language)
   return {
     'npm run': `DATA_DIR=${data} npm --prefix ${ROOT} run`,
     'http://localhost:8080': system.baseUrl,
@@ -171,7 +171,13 @@ async function captured(client: Countersign, reference: string): Promise<Record<
     certificateChain,
     wait: 25,
   })
+  await untilEnded(() => client.claims.attestations.retrieve(attestation.attestationId, { wait: 25 }))
   return { clm_test_your_own_claim: attestation.claimId, med_test_your_own_photo: mediaId }
+}
+
+/** On a busy machine, work takes longer than one wait. */
+async function untilEnded(read: () => Promise<{ status: string }>): Promise<void> {
+  while (['queued', 'running'].includes((await read()).status));
 }
 
 async function keyOf(client: Countersign): Promise<{ apiKey: string }> {
@@ -210,7 +216,7 @@ async function traced(client: Countersign): Promise<Record<string, string>> {
   ]
   const { traceId } = await client.trace.inferences.create({ messages, retain: 'text' })
   const { jobId } = await client.trace.jobs.create({ traceId })
-  await client.trace.jobs.retrieve(jobId, { wait: 25 })
+  await untilEnded(() => client.trace.jobs.retrieve(jobId, { wait: 25 }))
   const { nodes } = await client.trace.jobs.retrieveManifest(jobId)
   const neuron = nodes.find(({ feature_type: type }) => type === 'mlp neuron')
   return {
