@@ -202,7 +202,7 @@ export function questionOf(rule: PolicyRule): string {
   return JSON.stringify([webhook?.url, canary, approval === undefined ? null : hashRule(rule)])
 }
 
-// As JSON first, which leaves out members that are undefined.
+// JSON leaves out members that are undefined, which the canonical form refuses.
 function hashRule(rule: PolicyRule): string {
   return hash('sha256', canonicalize(JSON.parse(JSON.stringify(rule))), 'base64url')
 }

@@ -23,7 +23,7 @@ export function canonicalizeJson(source: string | Uint8Array, options?: ParseOpt
   return canonicalize(parseJson(source, options))
 }
 
-// By loops, not by map and join, which take twice as long.
+// Loops take half the time of map and join.
 function write(value: unknown, depth: number, ofNumber: (number: number) => string): string {
   if (typeof value === 'string') return writeString(value)
   if (value === null || typeof value === 'boolean') return String(value)

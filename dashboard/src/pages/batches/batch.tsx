@@ -10,6 +10,7 @@ import { addressOf, withQuery } from '../../app/address.ts'
 import { useClient, useSession } from '../../app/session.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { formatNumber } from '../../parts/measures.ts'
+import { More } from '../../parts/more.tsx'
 import { ReasonTags } from '../../parts/reason.tsx'
 import { useOnceKey } from '../../parts/send.tsx'
 import { Id, Num, Status, Time } from '../../parts/values.tsx'
@@ -166,16 +167,7 @@ function Refused({ batch, record }: PartProps) {
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      {query.hasNextPage && (
-        <Button
-          size="xs"
-          variant="subtle"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          More
-        </Button>
-      )}
+      <More query={query}>More</More>
     </Part>
   )
 }
@@ -247,16 +239,7 @@ function Results({ batch, record }: PartProps) {
           </Table>
         </Table.ScrollContainer>
       )}
-      {query.hasNextPage && (
-        <Button
-          size="xs"
-          variant="subtle"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          More
-        </Button>
-      )}
+      <More query={query}>More</More>
     </Part>
   )
 }

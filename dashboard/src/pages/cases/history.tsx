@@ -6,6 +6,7 @@ import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query'
 import { useClient, useSession } from '../../app/session.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { formatTime } from '../../parts/measures.ts'
+import { More } from '../../parts/more.tsx'
 import { Reason } from '../../parts/reason.tsx'
 import { Time } from '../../parts/values.tsx'
 import { Part } from '../../recipe/detail-page.tsx'
@@ -39,17 +40,7 @@ export function History({ caseId }: { caseId: string }) {
           </li>
         ))}
       </Stack>
-      {query.hasNextPage && (
-        <Button
-          size="xs"
-          variant="subtle"
-          mt="xs"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          Earlier
-        </Button>
-      )}
+      <More query={query}>Earlier</More>
     </Part>
   )
 }

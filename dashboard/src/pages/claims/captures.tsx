@@ -1,11 +1,12 @@
 // The captures of a claim, the one with the highest score first, as it makes the score of the claim.
 
 import type { Claim, SubmittedAttestation } from '@countersign/client'
-import { Alert, Button, Group, SimpleGrid, Skeleton, Stack, Tabs, Text } from '@mantine/core'
+import { Alert, Group, SimpleGrid, Skeleton, Stack, Tabs, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useClient, useSession } from '../../app/session.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { formatNumber } from '../../parts/measures.ts'
+import { More } from '../../parts/more.tsx'
 import { Id, Time } from '../../parts/values.tsx'
 import { Part } from '../../recipe/detail-page.tsx'
 import { captureOf } from './capture.ts'
@@ -67,16 +68,7 @@ export function Captures({ claim, isNarrow = false }: CapturesProps) {
           </Tabs.Panel>
         ))}
       </Tabs>
-      {query.hasNextPage && (
-        <Button
-          size="xs"
-          variant="subtle"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          More captures
-        </Button>
-      )}
+      <More query={query}>More captures</More>
     </Stack>
   )
 }

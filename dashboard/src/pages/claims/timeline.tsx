@@ -1,10 +1,11 @@
 // What happened to a claim, newest first, page by page.
 
 import type { ClaimMoment } from '@countersign/client'
-import { Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { Code, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useClient, useSession } from '../../app/session.tsx'
 import { Failed } from '../../parts/failed.tsx'
+import { More } from '../../parts/more.tsx'
 import { Id, Time } from '../../parts/values.tsx'
 import { Part } from '../../recipe/detail-page.tsx'
 import { textIn } from './capture.ts'
@@ -32,17 +33,7 @@ export function Timeline({ claimId }: { claimId: string }) {
             <Moment key={index} moment={moment} />
           ))}
       </Stack>
-      {query.hasNextPage && (
-        <Button
-          size="xs"
-          variant="subtle"
-          mt="xs"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          Earlier
-        </Button>
-      )}
+      <More query={query}>Earlier</More>
     </Part>
   )
 }

@@ -1,10 +1,11 @@
 // What happened to a device, newest first.
 
-import { Button, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useClient, useSession } from '../../app/session.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Value, withApiNames } from '../../parts/finding.tsx'
+import { More } from '../../parts/more.tsx'
 import { Id, Status, Time } from '../../parts/values.tsx'
 import { Part } from '../../recipe/detail-page.tsx'
 
@@ -36,16 +37,7 @@ export function History({ deviceId }: { deviceId: string }) {
             </div>
           ))}
       </Stack>
-      {query.hasNextPage && (
-        <Button
-          size="xs"
-          variant="subtle"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          Earlier
-        </Button>
-      )}
+      <More query={query}>Earlier</More>
     </Part>
   )
 }

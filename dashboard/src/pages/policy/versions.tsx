@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { useClient, useSession } from '../../app/session.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { formatNumber } from '../../parts/measures.ts'
+import { More } from '../../parts/more.tsx'
 import { Id, Time } from '../../parts/values.tsx'
 import { Part } from '../../recipe/detail-page.tsx'
 import { Differences } from './comparison.tsx'
@@ -77,16 +78,7 @@ export function Versions({ current, onUse }: { current: RiskPolicy; onUse(versio
           </div>
         ))}
       </Stack>
-      {query.hasNextPage && (
-        <Button
-          size="xs"
-          variant="subtle"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          Earlier versions
-        </Button>
-      )}
+      <More query={query}>Earlier versions</More>
     </Part>
   )
 }
