@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Assets } from './assets.ts'
 import { type Rendered, renderMarkdown } from './markdown.ts'
 
 export interface Guide {
@@ -90,11 +91,19 @@ export const GUIDES: Record<string, readonly string[]> = {
   ],
   assurance: ['faults', 'hostile', 'trials'],
 }
+// Beside the guides that show them.
+const PICTURES = 'pictures/'
 /** Guides whose files are not in docs/. */
 const ELSEWHERE: Record<string, string> = { 'attest/capture-kit': 'capture-kit/README.md' }
 
-/** @param baseUrl Without a trailing slash: it takes the place of the address that the guides are written with. */
-export function createGuides({ baseUrl }: { baseUrl: string }): Guides {
+interface GuidesDeps {
+  /** Without a trailing slash: it takes the place of the address that the guides are written with. */
+  baseUrl: string
+  /** The name below `/docs/assets/` of a file in docs/start/pictures; undefined where it is not served. */
+  nameOfPicture?: Assets['nameOfPicture']
+}
+
+export function createGuides({ baseUrl, nameOfPicture = () => undefined }: GuidesDeps): Guides {
   let read: { groups: Group[]; decisions: Guide[]; byName: Map<string, Guide> } | undefined
   const rendered = new Map<Guide, Rendered>()
 
@@ -118,7 +127,11 @@ export function createGuides({ baseUrl }: { baseUrl: string }): Guides {
       const known = rendered.get(guide)
       if (known !== undefined) return known
       const { byName } = library()
-      const made = renderMarkdown(guide.markdown, (target) => leadOf(guide.name, target, (name) => byName.has(name)))
+      const made = renderMarkdown(guide.markdown, (target) => {
+        const picture = target.startsWith(PICTURES) ? nameOfPicture(target.slice(PICTURES.length)) : undefined
+        if (picture !== undefined) return `${pathToRoot(`/docs/${guide.name}`)}docs/assets/${picture}`
+        return leadOf(guide.name, target, (name) => byName.has(name))
+      })
       rendered.set(guide, made)
       return made
     },

@@ -23,7 +23,7 @@ export interface Rendered {
   sections: Section[]
 }
 
-/** Where a link of a document leads from its page; undefined where nothing is served, and then it is no link. */
+/** Where a link or a picture of a document leads from its page; undefined where nothing is served, and then it is no link. */
 export type LeadOf = (target: string) => string | undefined
 
 export function renderMarkdown(markdown: string, leadOf: LeadOf): Rendered {
@@ -161,6 +161,8 @@ function inline(tokens: readonly Token[], leadOf: LeadOf): Html {
         return html`<br>`
       case 'link':
         return link((token as Tokens.Link).href, inner ?? html``, leadOf)
+      case 'image':
+        return image(token as Tokens.Image, leadOf)
       case 'text':
         return inner ?? html`${decoded((token as Tokens.Text).text)}`
       case 'escape':
@@ -176,6 +178,13 @@ function link(href: string, text: Html, leadOf: LeadOf): Html {
   const lead = leadOf(href)
   if (lead === undefined) return html`<span class="file" title="In the source: ${href}">${text}</span>`
   return html`<a href="${lead}">${text}</a>`
+}
+
+// Pages load nothing from another host: a picture that is not served here is named by a link.
+function image({ href, text }: Tokens.Image, leadOf: LeadOf): Html {
+  const lead = leadOf(href)
+  if (lead === undefined || lead === href) return link(href, html`${text}`, leadOf)
+  return html`<img src="${lead}" alt="${text}" loading="lazy">`
 }
 
 function plainOf(token: Token): string {

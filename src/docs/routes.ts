@@ -37,7 +37,7 @@ interface DocsDeps {
  */
 export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
   const assets = createAssets()
-  const guides = createGuides({ baseUrl })
+  const guides = createGuides({ baseUrl, nameOfPicture: assets.nameOfPicture })
   const kept = new Map<string, Prepared>()
   let searchIndex: Promise<Prepared> | undefined
 

@@ -76,6 +76,16 @@ describe('Markdown', () => {
     expect(bodyOf('[a](https://x.test/?a=1&b="2")')).not.toContain('"2"')
   })
 
+  it('shows pictures that are served here, and names all others', () => {
+    const leadOf = (target: string) => (target.startsWith('pictures/') ? `../assets/${target.slice(9)}` : target)
+    const shown = (markdown: string) => renderMarkdown(markdown, leadOf).body.text.trim()
+    expect(shown('![a "case"](pictures/case.webp)')).toBe(
+      '<p><img src="../assets/case.webp" alt="a &quot;case&quot;" loading="lazy"></p>',
+    )
+    expect(shown('![x](https://evil.test/x.png)')).toBe('<p><a href="https://evil.test/x.png">x</a></p>')
+    expect(bodyOf('![x](javascript:alert(1))')).not.toContain('<img')
+  })
+
   it('shows the characters that the documents write as entities', () => {
     expect(bodyOf('a &lt;b&gt; &amp; c')).toBe('<p>a &lt;b&gt; &amp; c</p>')
     expect(bodyOf('`&lt;b`')).toBe('<p><code>&amp;lt;b</code></p>')

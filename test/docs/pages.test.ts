@@ -40,6 +40,18 @@ describe('the pages', () => {
     }
   })
 
+  it('show the pictures of a guide', async () => {
+    const { text } = await call(app, '/docs/start/dashboard')
+    const pictures = [...text.matchAll(/<img src="([^"]+)"/g)].map(([, src = '']) =>
+      pathOf(src, '/docs/start/dashboard'),
+    )
+    expect(pictures.length).toBeGreaterThan(3)
+    for (const path of pictures) {
+      const { status, headers } = await call(app, path)
+      expect([path, status, headers['content-type']]).toEqual([path, 200, 'image/webp'])
+    }
+  })
+
   it('link to existing pages and sections', async () => {
     const ids = new Map([...texts].map(([path, text]) => [path, new Set(idsOf(text))]))
     const broken: string[] = []
@@ -175,10 +187,10 @@ describe('the reference', () => {
 })
 
 describe('the assets', () => {
-  it('are five files, named by their content and cached permanently', async () => {
-    expect(assets).toHaveLength(5)
+  it('are five files and pictures, named by their content and cached permanently', async () => {
+    expect(assets.filter((path) => !path.endsWith('.webp'))).toHaveLength(5)
     for (const path of assets) {
-      expect(path).toMatch(/\.[0-9a-f]{16}\.(?:js|css)$/)
+      expect(path).toMatch(/\.[0-9a-f]{16}\.(?:js|css|webp)$/)
       for (const coding of ['identity', 'gzip', 'br']) {
         const { status, headers } = await call(app, path, { headers: { 'Accept-Encoding': coding } })
         expect([path, status]).toEqual([path, 200])
