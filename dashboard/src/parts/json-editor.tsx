@@ -3,7 +3,7 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { json, jsonParseLinter } from '@codemirror/lang-json'
 import { bracketMatching } from '@codemirror/language'
-import { type Diagnostic, forceLinting, linter, lintGutter } from '@codemirror/lint'
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
 import { EditorState } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
@@ -22,6 +22,7 @@ interface JsonEditorProps {
   isReadOnly?: boolean
 }
 
+const findErrors = jsonParseLinter()
 const THEME = EditorView.theme({
   '&': {
     fontSize: '0.8125rem',
@@ -44,13 +45,12 @@ export function JsonEditor({ label, value, onChange, findings, isReadOnly = fals
   const box = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | undefined>(undefined)
   // The editor lives as long as its box: what it calls is what the last render gave.
-  const latest = useRef({ onChange, findings, value })
-  latest.current = { onChange, findings, value }
+  const latest = useRef({ onChange, value })
+  latest.current = { onChange, value }
 
   useEffect(() => {
     if (box.current === null) return
     const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? ''
-    const parse = jsonParseLinter()
     const made = new EditorView({
       parent: box.current,
       doc: latest.current.value,
@@ -63,7 +63,6 @@ export function JsonEditor({ label, value, onChange, findings, isReadOnly = fals
         bracketMatching(),
         json(),
         lintGutter(),
-        linter((shown) => [...parse(shown), ...latest.current.findings.map((finding) => toDiagnostic(shown, finding))]),
         // Tab leaves the editor, as in every other field.
         keymap.of([...defaultKeymap, ...historyKeymap]),
         EditorView.lineWrapping,
@@ -79,13 +78,13 @@ export function JsonEditor({ label, value, onChange, findings, isReadOnly = fals
 
   useEffect(() => {
     const shown = view.current
-    if (shown === undefined || shown.state.doc.toString() === value) return
-    shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: value } })
-  }, [value])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other findings are shown without a change of the text
-  useEffect(() => {
-    if (view.current !== undefined) forceLinting(view.current)
-  }, [findings])
+    if (shown === undefined) return
+    const { doc } = shown.state
+    if (doc.toString() !== value) shown.dispatch({ changes: { from: 0, to: doc.length, insert: value } })
+    // Findings come from the service, whenever it answers: a linter would ask for them once, soon after a change of the text.
+    const diagnostics = [...findErrors(shown), ...findings.map((finding) => toDiagnostic(shown, finding))]
+    shown.dispatch(setDiagnostics(shown.state, diagnostics))
+  }, [value, findings])
 
   return <div ref={box} />
 }
