@@ -14,8 +14,8 @@ const ACTION = {
   action_description: 'Pay 120.00 EUR to Example Garage',
   action_payload: { amount: '120.00', currency: 'EUR', counterparty: 'Example Garage' },
 }
-// Background work may fall into one round, so the smallest count is compared.
-const ROUNDS = 4
+// Background work falls into some rounds, on a slow machine into most: only files that every round executes are counted.
+const ROUNDS = 8
 
 let system: System
 let receiver: Receiver
@@ -91,15 +91,16 @@ it.each([
   { request: 'POST /v1/trace/inferences', ceiling: 87, prepare: async () => infer },
   { request: 'POST /v1/webhook-endpoints', ceiling: 68, prepare: async () => addEndpoint },
 ])('$request executes at most $ceiling files', async ({ ceiling, prepare }) => {
-  const rounds: string[][] = []
+  let common: Set<string> | undefined
   for (let round = 0; round < ROUNDS; round += 1) {
     const run: () => Promise<unknown> = await prepare()
     await take()
     await run()
-    rounds.push([...(await take())].toSorted())
+    const files = await take()
+    common = common?.intersection(files) ?? files
   }
-  const [fewest = []] = rounds.toSorted((a, b) => a.length - b.length)
+  const files = [...(common ?? [])].toSorted()
   // A count near zero would come from an inspector that tells nothing.
-  expect(fewest.length).toBeGreaterThan(ceiling / 2)
-  expect(fewest.length, fewest.join('\n')).toBeLessThanOrEqual(ceiling)
+  expect(files.length).toBeGreaterThan(ceiling / 2)
+  expect(files.length, files.join('\n')).toBeLessThanOrEqual(ceiling)
 })
