@@ -1,7 +1,7 @@
 // The schedule of an order: the strictest of what the caller says, what the account's formulary says, and what the substances
 // in the medication's name say. No source lowers what another one says. Pure.
 
-import { PREPARATIONS, SCHEDULES, SUBSTANCES, type ControlledSchedule, type Schedule } from './substances.ts'
+import { type ControlledSchedule, PREPARATIONS, SCHEDULES, type Schedule, SUBSTANCES } from './substances.ts'
 
 export interface Medication {
   /** The schedule that the caller names. */
@@ -63,14 +63,31 @@ const MARKS = /\p{M}/gu
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 // Letters of other alphabets that look like Latin ones: a name that reads "fentanyl" is fentanyl.
 const LOOKALIKES: Record<string, string> = {
-  ...{ а: 'a', в: 'b', с: 'c', ԁ: 'd', е: 'e', һ: 'h', і: 'i', ј: 'j', к: 'k', м: 'm', п: 'n', о: 'o', р: 'p', ѕ: 's', т: 't' },
+  ...{
+    а: 'a',
+    в: 'b',
+    с: 'c',
+    ԁ: 'd',
+    е: 'e',
+    һ: 'h',
+    і: 'i',
+    ј: 'j',
+    к: 'k',
+    м: 'm',
+    п: 'n',
+    о: 'o',
+    р: 'p',
+    ѕ: 's',
+    т: 't',
+  },
   ...{ у: 'y', х: 'x', ԝ: 'w', ѵ: 'v' },
   ...{ α: 'a', ε: 'e', η: 'n', ι: 'i', κ: 'k', ν: 'v', ο: 'o', ρ: 'p', τ: 't', υ: 'u', χ: 'x' },
   ...{ ı: 'i', ł: 'l', ø: 'o', đ: 'd', ɑ: 'a', ɡ: 'g' },
 }
 // Greek letters that chemical names begin with are words: alpha, beta, gamma.
 const GREEK_WORDS: Record<string, string> = { α: 'alpha', β: 'beta', γ: 'gamma', δ: 'delta' }
-const SALTS = /(?<=.{5})(?:hydrochloride|hydrobromide|hcl|hbr|sulfate|sulphate|phosphate|citrate|bitartrate|tartrate|sodium|acetate|maleate|mesylate|dimesylate|decanoate|cypionate|enanthate|undecanoate|propionate)$/
+const SALTS =
+  /(?<=.{5})(?:hydrochloride|hydrobromide|hcl|hbr|sulfate|sulphate|phosphate|citrate|bitartrate|tartrate|sodium|acetate|maleate|mesylate|dimesylate|decanoate|cypionate|enanthate|undecanoate|propionate)$/
 
 /** Lower-case words of letters and digits, without accents, invisible characters, lookalikes and joined names of salts. */
 function wordsOf(text: string): string[] {
@@ -96,10 +113,7 @@ const NAMES: ReadonlyMap<string, readonly FoundSubstance[]> = (() => {
     namesIn(names).map((substance) => ({ schedule, cfr, substance, words: wordsOf(substance) })),
   )
   // With one name in two schedules the stricter one counts.
-  all.sort(
-    (a, b) =>
-      b.words.length - a.words.length || SCHEDULES.indexOf(b.schedule) - SCHEDULES.indexOf(a.schedule),
-  )
+  all.sort((a, b) => b.words.length - a.words.length || SCHEDULES.indexOf(b.schedule) - SCHEDULES.indexOf(a.schedule))
   return Map.groupBy(all, ({ words: [first = ''] }) => first)
 })()
 

@@ -1,7 +1,8 @@
 // The controlled substances of 21 CFR 1308.11 to 1308.15, by section and paragraph. Transcribed by hand from the names that the
 // regulation gives (generic names, and names that its notes give as "other names"), as of the annual edition of April 2025 and
 // amendments known in autumn 2025. Chemical names, groups that are defined by structure (fentanyl-related substances, synthetic
-// cannabimimetic agents) and positional isomers have no name to match. A scheduling action that is newer than this file goes
+// cannabimimetic agents) and positional isomers have no name to match. Abbreviations that are also words of other products, such as
+// DOC and SPA, are left out. A scheduling action that is newer than this file goes
 // into an account's formulary at once, and here with the next version.
 
 /** In the order of control: a higher one is stricter. */
@@ -54,18 +55,18 @@ export const SUBSTANCES: readonly SubstanceGroup[] = [
   {
     schedule: 'I',
     cfr: '1308.11(d) hallucinogens',
-    names: `alpha ethyltryptamine, etryptamine, 4 bromo 2 5 dimethoxyamphetamine, dob, 4 bromo 2 5 dimethoxyphenethylamine, nexus,
-      2c b, 2 5 dimethoxyamphetamine, 2 5 dimethoxy 4 ethylamphetamine, doet, 2 5 dimethoxy 4 n propylthiophenethylamine, 2c t 7,
-      4 methoxyamphetamine, paramethoxyamphetamine, pma, 5 methoxy 3 4 methylenedioxyamphetamine,
-      4 methyl 2 5 dimethoxyamphetamine, dom, stp, 3 4 methylenedioxyamphetamine, mda, 3 4 methylenedioxymethamphetamine,
+    names: `alpha ethyltryptamine, etryptamine, 4 bromo 2 5 dimethoxyamphetamine, 4 bromo 2 5 dimethoxyphenethylamine,
+      2c b, 2 5 dimethoxyamphetamine, 2 5 dimethoxy 4 ethylamphetamine, 2 5 dimethoxy 4 n propylthiophenethylamine, 2c t 7,
+      4 methoxyamphetamine, paramethoxyamphetamine, 5 methoxy 3 4 methylenedioxyamphetamine,
+      4 methyl 2 5 dimethoxyamphetamine, 3 4 methylenedioxyamphetamine, mda, 3 4 methylenedioxymethamphetamine,
       methylenedioxymethamphetamine, mdma, ecstasy, midomafetamine, 3 4 methylenedioxy n ethylamphetamine, mdea,
       n hydroxy 3 4 methylenedioxyamphetamine, 3 4 5 trimethoxyamphetamine, alpha methyltryptamine,
       5 methoxy n n dimethyltryptamine, 5 meo dmt, mebufotenin, bufotenine, diethyltryptamine, dimethyltryptamine, dmt,
       5 methoxy n n diisopropyltryptamine, 5 meo dipt, ibogaine, lysergic acid diethylamide, lysergide, lsd, marihuana, marijuana,
       cannabis, mescaline, parahexyl, synhexyl, peyote, n ethyl 3 piperidyl benzilate, n methyl 3 piperidyl benzilate, psilocybin,
       psilocybine, psilocyn, psilocin, tetrahydrocannabinols, tetrahydrocannabinol, ethylamine analog of phencyclidine,
-      cyclohexamine, pce, pyrrolidine analog of phencyclidine, rolicyclidine, pcpy, thiophene analog of phencyclidine, tenocyclidine,
-      tcp, tcpy, 4 methylmethcathinone, mephedrone, 3 4 methylenedioxypyrovalerone, methylenedioxypyrovalerone, mdpv, 2c e, 2c d,
+      cyclohexamine, pyrrolidine analog of phencyclidine, rolicyclidine, thiophene analog of phencyclidine, tenocyclidine,
+      4 methylmethcathinone, mephedrone, 3 4 methylenedioxypyrovalerone, methylenedioxypyrovalerone, mdpv, 2c e, 2c d,
       2c c, 2c i, 2c t 2, 2c t 4, 2c h, 2c n, 2c p, 3 4 methylenedioxy n methylcathinone, methylone, jwh 018, am678, jwh 073,
       jwh 019, jwh 200, jwh 250, jwh 081, jwh 122, jwh 398, am2201, am694, sr 19, rcs 4, sr 18, rcs 8, jwh 203, cp 47497,
       cannabicyclohexanol, ur 144, xlr11, akb48, apinaca, 25i nbome, 25c nbome, 25b nbome, marihuana extract, 4 methyl n ethylcathinone,
@@ -74,11 +75,11 @@ export const SUBSTANCES: readonly SubstanceGroup[] = [
       ab fubinaca, adb pinaca, adb chminaca, mab chminaca, fub amb, amb fubinaca, 5f adb, 5f mdmb pinaca, 5f amb, 5f apinaca,
       5f akb48, adb fubinaca, mdmb chmica, mdmb fubinaca, ethylone, 4 methoxymethamphetamine, pmma, nm2201, cbl2201, 5f ab pinaca,
       4 cn cumyl butinaca, mmb chmica, amb chmica, 5f cumyl p7aica, n ethylpentylone, ephylone, n ethylhexedrone,
-      alpha pyrrolidinohexanophenone, alpha php, 4 methyl alpha ethylaminopentiophenone, 4 meap, mphp, pv8, alpha php,
+      alpha pyrrolidinohexanophenone, alpha php, 4 methyl alpha ethylaminopentiophenone, 4 meap, mphp, pv8,
       4 chloro alpha pyrrolidinovalerophenone, 4 chloro alpha pvp, methoxetamine, mxe, 5f edmb pinaca, 5f mdmb pica, fub akb48,
       fub 144, 5f cumyl pinaca, eutylone, mdmb 4en pinaca, 4f mdmb bica, 4f mdmb binaca, adb 4en pinaca, alpha pihp, 3 mmc,
-      3 methylmethcathinone, cumyl pegaclone, 5f cumyl pegaclone, ab chminaca, mmb fubica, 2 5 dimethoxy 4 iodoamphetamine, doi,
-      2 5 dimethoxy 4 chloroamphetamine, doc`,
+      3 methylmethcathinone, cumyl pegaclone, 5f cumyl pegaclone, mmb fubica, 2 5 dimethoxy 4 iodoamphetamine, doi,
+      2 5 dimethoxy 4 chloroamphetamine`,
   },
   {
     schedule: 'I',
@@ -136,7 +137,7 @@ export const SUBSTANCES: readonly SubstanceGroup[] = [
     schedule: 'III',
     cfr: '1308.13(c) depressants, with derivatives of barbituric acid',
     names: `barbituric acid, barbiturate, butalbital, butabarbital, secbutabarbital, butobarbital, butethal, aprobarbital, allobarbital,
-      talbutal, thiopental, thiamylal, methohexital, hexobarbital, heptabarbital, cyclobarbital, vinbarbital, probarbital, chlorhexadol,
+      talbutal, thiopental, thiamylal, hexobarbital, heptabarbital, cyclobarbital, vinbarbital, probarbital, chlorhexadol,
       embutramide, ketamine, esketamine, arketamine, lysergic acid, lysergic acid amide, methyprylon, perampanel,
       sulfondiethylmethane, sulfonethylmethane, sulfonmethane, sodium oxybate, oxybate, oxybates, tiletamine, zolazepam`,
   },
@@ -176,7 +177,7 @@ export const SUBSTANCES: readonly SubstanceGroup[] = [
     schedule: 'IV',
     cfr: '1308.14(f) stimulants',
     names: `cathine, diethylpropion, amfepramone, fencamfamin, fenproporex, mazindol, mefenorex, modafinil, armodafinil, pemoline,
-      phentermine, pipradrol, serdexmethylphenidate, sibutramine, solriamfetol, spa`,
+      phentermine, pipradrol, serdexmethylphenidate, sibutramine, solriamfetol`,
   },
   { schedule: 'IV', cfr: '1308.14(g) other substances', names: 'pentazocine, butorphanol, eluxadoline' },
   {
@@ -241,7 +242,8 @@ export const PREPARATIONS: readonly Preparation[] = [
     schedule: 'III',
     cfr: '1308.13(e)(1) dihydrocodeine with other active ingredients',
     substance: 'dihydrocodeine',
-    beside: 'acetaminophen, paracetamol, aspirin, caffeine, guaifenesin, chlorpheniramine, phenylephrine, brompheniramine',
+    beside:
+      'acetaminophen, paracetamol, aspirin, caffeine, guaifenesin, chlorpheniramine, phenylephrine, brompheniramine',
   },
   { schedule: 'V', cfr: '1308.15(c) diphenoxylate with atropine', substance: 'diphenoxylate', beside: 'atropine' },
   { schedule: 'IV', cfr: '1308.14(b) difenoxin with atropine', substance: 'difenoxin', beside: 'atropine' },
