@@ -47,7 +47,7 @@ export async function up(knex: Knex): Promise<void> {
     );
 
     -- What was checked about a prescriber. number: of the licence or the registration. entered_by: the key or the user;
-    -- confirmed_by: the user whose passkey confirmed it. A fact never changes but for its confirmation and its end.
+    -- confirmed_by: the user whose passkey confirmed it. The terms of a fact never change.
     CREATE TABLE prescriber_facts (
       account_id text COLLATE "C" NOT NULL,
       environment text COLLATE "C" NOT NULL,
@@ -136,7 +136,7 @@ export async function up(knex: Knex): Promise<void> {
     -- DELETE of prescribers is for retention in accounts whose keys are published.
     GRANT SELECT, INSERT, UPDATE (npi, sealed_person, match_full, match_name, match_states, suspended_at, suspended_by,
       suspended_reason, version, updated_at), DELETE ON prescribers TO countersign_app;
-    GRANT SELECT, INSERT, UPDATE (confirmed_by, confirmed_passkey_id, confirmed_at, ended_by, ended_at, ended_reason), DELETE
+    GRANT SELECT, INSERT, UPDATE (entered_by, entered_at, confirmed_by, confirmed_passkey_id, confirmed_at, ended_by, ended_at, ended_reason), DELETE
       ON prescriber_facts TO countersign_app;
     GRANT SELECT, INSERT ON clinical_policies, clinical_formulary_versions TO countersign_app;
     GRANT SELECT, INSERT, DELETE ON clinical_formulary TO countersign_app;

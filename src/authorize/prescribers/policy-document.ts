@@ -8,12 +8,10 @@ export const scheduleSchema = z
   .enum(SCHEDULES.toReversed() as unknown as typeof SCHEDULES)
   .meta({ id: 'DrugSchedule', description: 'Schedule of 21 CFR 1308; none: not a controlled substance.' })
 
-export const tierSchema = z
-  .literal([0, 1, 2, 3])
-  .meta({
-    id: 'PrescriberTier',
-    description: '0 unverified, 1 identity verified, 2 licensed, 3 registered with the DEA.',
-  })
+export const tierSchema = z.literal([0, 1, 2, 3]).meta({
+  id: 'PrescriberTier',
+  description: '0 unverified, 1 identity verified, 2 licensed, 3 registered with the DEA.',
+})
 
 /** 21 CFR 1306.22(a): six months after the date of issue, taken as the shortest six months. */
 const SIX_MONTHS_DAYS = 181
