@@ -133,10 +133,9 @@ export async function up(knex: Knex): Promise<void> {
     CREATE POLICY ${table}_tenant ON ${table} TO countersign_app USING (${SCOPE}) WITH CHECK (${SCOPE});
     SELECT admit_erasure('${table}');`,
     ).join('\n')}
-    -- DELETE of prescribers is for retention in accounts whose keys are published.
     GRANT SELECT, INSERT, UPDATE (npi, sealed_person, match_full, match_name, match_states, suspended_at, suspended_by,
-      suspended_reason, version, updated_at), DELETE ON prescribers TO countersign_app;
-    GRANT SELECT, INSERT, UPDATE (entered_by, entered_at, confirmed_by, confirmed_passkey_id, confirmed_at, ended_by, ended_at, ended_reason), DELETE
+      suspended_reason, version, updated_at) ON prescribers TO countersign_app;
+    GRANT SELECT, INSERT, UPDATE (entered_by, entered_at, confirmed_by, confirmed_passkey_id, confirmed_at, ended_by, ended_at, ended_reason)
       ON prescriber_facts TO countersign_app;
     GRANT SELECT, INSERT ON clinical_policies, clinical_formulary_versions TO countersign_app;
     GRANT SELECT, INSERT, DELETE ON clinical_formulary TO countersign_app;

@@ -1,5 +1,4 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
-import { rowRule } from '#src/platform/retention.ts'
 import type { Assertions } from '../passkeys/assertions.ts'
 import { createClinicalPolicies } from './clinical-policies.ts'
 import { createConfirmations } from './confirmations.ts'
@@ -9,7 +8,6 @@ import { clinicalPolicyRoutes } from './policy-routes.ts'
 import { readClinicalPolicy, readFormulary } from './policy-rows.ts'
 import { createPrescribers, type PrescribersDeps } from './prescribers.ts'
 import { prescriberRoutes } from './routes.ts'
-import { purgePrescribers } from './rows.ts'
 import { findStanding, findStandingOfUser, listSubjects } from './tier.ts'
 
 export type PrescribersFeature = ReturnType<typeof prescribersFeature>
@@ -35,7 +33,6 @@ export function prescribersFeature(
       routes: [...prescriberRoutes(prescribers, confirmations), ...clinicalPolicyRoutes(policies)],
       notes: NOTES,
       sealed: [SEALED_PERSON],
-      retention: [rowRule(p.db, 'prescribers', null, purgePrescribers)],
     },
     {
       /** What orders and exclusion lists read, in their transactions. */

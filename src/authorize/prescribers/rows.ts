@@ -3,7 +3,6 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import { countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { oldRows } from '#src/platform/retention.ts'
 import type { ControlledSchedule } from './substances.ts'
 import { type Tier, tierSql } from './tier.ts'
 
@@ -347,6 +346,3 @@ export async function lockMember(
   )
   return row
 }
-
-/** All that are old, in accounts whose keys are published. */
-export const purgePrescribers = oldRows({ table: 'prescribers', idType: 'prs', age: 'created_at' })

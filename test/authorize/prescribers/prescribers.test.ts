@@ -24,16 +24,10 @@ let npis = 0
 
 beforeAll(async () => {
   service = await startPasskeys()
-  caller = await enterprise()
+  caller = await service.makeCaller()
   owner = await join('owner')
 })
 afterAll(() => service.close())
-
-async function enterprise(): Promise<TestCaller> {
-  const made = await service.makeCaller()
-  await service.test.owner(`UPDATE accounts SET plan = 'enterprise' WHERE id = $1`, [made.accountId])
-  return made
-}
 
 async function join(role: Role, account = caller): Promise<Person> {
   const user = await service.signIn(account.accountId, { role })
@@ -357,6 +351,7 @@ describe('the clinical policy', () => {
 
   it('has versions, refuses refills beyond the federal limits, and warns of a co-signature that nobody can give', async () => {
     const alone = await service.makeCaller()
+    await service.test.owner(`UPDATE accounts SET plan = 'growth' WHERE id = $1`, [alone.accountId])
     const { json } = await service.call(alone, path)
     const { document, warnings } = json as { document: { schedules: Record<string, Json> }; warnings: string[] }
     expect([json, warnings]).toMatchObject([{ version: 0, changed_by: null }, ['cosigner_unavailable']])
