@@ -1,6 +1,7 @@
 // Requests of the honest tenant about its agents, their tokens and their canary readings. What one request makes, later
 // ones use.
 
+import { DEFAULT_CLINICAL_POLICY } from '#src/authorize/prescribers/policy-document.ts'
 import type { Ask } from './steady.ts'
 
 interface Asking {
@@ -57,6 +58,17 @@ export const INTENT_NOT_CALLED: readonly string[] = [
   'POST /v1/trace/shares/:id/revoke',
   'POST /v1/trace/traces/:id/interventions',
   'GET /v1/trace/session-locks/:id',
+  // A prescriber is a user of the account.
+  'POST /v1/clinical/prescribers',
+  'GET /v1/clinical/prescribers/:id',
+  'PATCH /v1/clinical/prescribers/:id',
+  'POST /v1/clinical/prescribers/:id/suspend',
+  'POST /v1/clinical/prescribers/:id/reinstate',
+  'GET /v1/clinical/prescribers/:id/facts',
+  'POST /v1/clinical/prescribers/:id/facts',
+  'POST /v1/clinical/prescribers/:id/facts/:fact_id/end',
+  'POST /v1/clinical/prescribers/:id/facts/challenge',
+  'POST /v1/clinical/prescribers/:id/facts/confirm',
   'POST /v1/intent/resume',
   'POST /v1/intent/stop',
   'POST /v1/policy/webhook-secret/rotate',
@@ -68,6 +80,11 @@ const READS = [
   '/.well-known/svc-configuration',
   '/v1/agents',
   '/v1/agents/sessions',
+  '/v1/clinical/formulary',
+  '/v1/clinical/formulary/entries',
+  '/v1/clinical/policy',
+  '/v1/clinical/policy/versions',
+  '/v1/clinical/prescribers',
   '/v1/intent/revocations',
   '/v1/intent/stop',
   '/v1/intents',
@@ -241,6 +258,19 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
       send('POST', `/v1/mandates/${id}/revoke`, { reason: 'over' }),
     ),
 
+    'GET /v1/clinical/policy/versions/:version': () => get('/v1/clinical/policy/versions/0'),
+    'PUT /v1/clinical/policy': () =>
+      send('PUT', '/v1/clinical/policy', { document: DEFAULT_CLINICAL_POLICY }, ANY_VERSION),
+    'PUT /v1/clinical/formulary': () =>
+      send(
+        'PUT',
+        '/v1/clinical/formulary',
+        {},
+        {
+          body: 'rxcui,schedule\n1049502,II\n',
+          headers: { ...ANY_VERSION.headers, 'content-type': 'text/csv' },
+        },
+      ),
     'PUT /v1/trace/kill-switch': () => send('PUT', '/v1/trace/kill-switch', { document: KILL_SWITCH }, ANY_VERSION),
     'POST /v1/trace/check': () => {
       const readings = [{ family: 'exfiltration', score: 0.1 }]

@@ -12,13 +12,15 @@ import { mandatesFeature } from './mandates/feature.ts'
 import type { PasskeySettings } from './passkeys/config.ts'
 import { passkeysFeature } from './passkeys/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
+import { prescribersFeature } from './prescribers/feature.ts'
+import { deriveMatchSecret } from './prescribers/person.ts'
 import { reportsFeature } from './reports/feature.ts'
 import { revocationsFeature } from './revocations/feature.ts'
 import { schedulesFeature } from './schedules/feature.ts'
 import { tokensFeature } from './tokens/feature.ts'
 import { policyWebhooksFeature } from './webhooks/feature.ts'
 
-export type AuthorizeSettings = PasskeySettings
+export type AuthorizeSettings = PasskeySettings & { MASTER_KEY: Buffer }
 
 export type Authorize = ReturnType<typeof createAuthorize>
 
@@ -35,6 +37,10 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
   const approvals = approvalsFeature(p, { ...passkeys, ...policy })
   const revocations = revocationsFeature(p, approvals)
   const mandates = mandatesFeature(p)
+  const prescribers = prescribersFeature(p, {
+    ...passkeys,
+    matchSecret: async () => deriveMatchSecret(settings.MASTER_KEY),
+  })
   const schedules = schedulesFeature(p)
   const { trust } = attest.hardware
   const intents = intentsFeature(p, {
@@ -55,6 +61,7 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
     tokens,
     webhooks,
     passkeys,
+    prescribers,
     mandates,
     schedules,
     approvals,

@@ -36,6 +36,8 @@ export const SCOPED_TYPES = {
   dsr: 'disclosure request',
   sch: 'schedule',
   mnd: 'mandate',
+  prs: 'prescriber',
+  pfa: 'fact of a prescriber',
   dif: 'model diff',
   evs: 'evaluation set',
 } as const

@@ -43,6 +43,7 @@ export const LOG_SUBJECTS = [
   'intent',
   'mandate',
   'schedule',
+  'prescriber',
 ] as const
 export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extends 'attempt' ? number : string }
 

@@ -121,6 +121,21 @@ export const PERMISSIONS = {
     roles: ['admin'],
     isScoped: true,
   },
+  'prescribers.read': {
+    allows: 'read prescribers, with their names, and what was checked about them',
+    roles: ['admin', 'approver'],
+    isScoped: true,
+  },
+  'prescribers.write': {
+    allows: 'enter prescribers and facts about them, end facts, and suspend prescribers',
+    roles: ['admin'],
+    isScoped: true,
+  },
+  'clinical_policy.write': {
+    allows: 'change the clinical policy and the formulary',
+    roles: ['admin'],
+    isScoped: true,
+  },
   'webhooks.read': {
     allows: 'read webhook endpoints, deliveries, event consumers, and events of every type',
     roles: ['admin', 'developer'],

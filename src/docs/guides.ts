@@ -66,6 +66,7 @@ export const GUIDES: Record<string, readonly string[]> = {
     'schedules',
     'approvals',
     'passkeys',
+    'clinical',
     'agents',
     'authzen',
     'tokens',

@@ -68,6 +68,13 @@ const TENANT_GRANTS: Record<string, string> = {
   passkey_registrations: 'DELETE INSERT SELECT UPDATE(challenge,expires_at)',
   passkeys: 'DELETE INSERT SELECT UPDATE(counter,is_backed_up,last_used_at,name)',
   pictures: 'DELETE INSERT SELECT UPDATE(media_id)',
+  clinical_formulary: 'DELETE INSERT SELECT',
+  clinical_formulary_versions: 'INSERT SELECT',
+  clinical_policies: 'INSERT SELECT',
+  prescriber_facts:
+    'INSERT SELECT UPDATE(confirmed_at,confirmed_by,confirmed_passkey_id,ended_at,ended_by,ended_reason,entered_at,entered_by)',
+  prescribers:
+    'INSERT SELECT UPDATE(match_full,match_name,match_states,npi,sealed_person,suspended_at,suspended_by,suspended_reason,updated_at,version)',
   policy_versions: 'INSERT SELECT',
   policy_webhook_secrets: 'DELETE INSERT SELECT UPDATE(expires_at,sealed_secret)',
   reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
