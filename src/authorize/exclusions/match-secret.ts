@@ -37,7 +37,10 @@ export function createMatchSecret({ db, sealer }: { db: Pick<Database, 'system'>
       const select = 'SELECT sealed_secret AS sealed FROM exclusion_secrets WHERE id = $1'
       const [stored] = await tx.query<{ sealed: Buffer }>(select, [ID])
       if (stored !== undefined) return stored.sealed
-      await tx.query('INSERT INTO exclusion_secrets (id, sealed_secret) VALUES ($1, $2) ON CONFLICT DO NOTHING', [ID, made])
+      await tx.query('INSERT INTO exclusion_secrets (id, sealed_secret) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+        ID,
+        made,
+      ])
       // In a separate statement, which also sees a row that another process has committed meanwhile.
       const [row] = await tx.query<{ sealed: Buffer }>(select, [ID])
       if (row === undefined) throw new Error('the secret of exclusion lists was not stored')
