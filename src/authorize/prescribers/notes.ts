@@ -170,7 +170,7 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/clinical/prescribers/:id/facts/confirm': {
     description:
-      'A prescriber of tier 3 confirms, or an owner while nobody else has tier 3; never the person who entered a fact, and never the ' +
+      'A prescriber of tier 3 confirms, or an owner while no other prescriber has tier 3; never the person who entered a fact, and never the ' +
       'prescriber. All facts are confirmed, or none.',
     examples: { 'One fact': { fact_ids: [FACT_ID], passkey_assertion: ASSERTION } },
     answers: { 200: { example: { prescriber_id: ID, tier: 3, facts: [CONFIRMED] } } },

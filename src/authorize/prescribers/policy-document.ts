@@ -2,7 +2,7 @@
 // something, and refills of controlled substances can't be set above them.
 
 import { z } from 'zod'
-import { SCHEDULES, type Schedule } from './substances.ts'
+import { type DrugSchedule, SCHEDULES } from './substances.ts'
 
 export const scheduleSchema = z
   .enum(SCHEDULES.toReversed() as unknown as typeof SCHEDULES)
@@ -85,7 +85,7 @@ export const DEFAULT_CLINICAL_POLICY: ClinicalPolicyDocument = {
 }
 
 /** What an order of a schedule needs. */
-export function ruleOf({ schedules }: ClinicalPolicyDocument, schedule: Schedule): ClinicalRule {
+export function ruleOf({ schedules }: ClinicalPolicyDocument, schedule: DrugSchedule): ClinicalRule {
   const { max_refills: maxRefills, validity_days: validityDays, ...rest } = schedules[schedule]
   return { ...rest, maxRefills, validityDays }
 }

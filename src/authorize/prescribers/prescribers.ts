@@ -20,8 +20,8 @@ import { hasForeignInitial } from './check-digits.ts'
 import { keysOf, openPerson, type PrescriberPerson, sealPerson } from './person.ts'
 import {
   countPrescribers,
-  type EndReason,
   endFacts,
+  type FactEndReason,
   type FactRow,
   type FactTerms,
   findFacts,
@@ -314,7 +314,7 @@ export function createPrescribers({ db, ledger, pager, sealer, now, matchSecret 
     endFact(
       acting: Acting,
       id: string,
-      { factId, reason }: { factId: string; reason: EndReason },
+      { factId, reason }: { factId: string; reason: FactEndReason },
       key?: IdempotencyKey,
     ): Promise<ShownFact> {
       checkId(factId, 'pfa', acting.environment)

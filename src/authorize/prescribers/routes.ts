@@ -17,7 +17,7 @@ import {
   toFactTerms,
   toNewPrescriber,
 } from './bodies.ts'
-import type { Confirmations, ConfirmedFacts } from './confirmations.ts'
+import type { ConfirmedFacts, FactConfirmations } from './confirmations.ts'
 import type { Prescribers, ShownPrescriber } from './prescribers.ts'
 import { confirmedFactsView, factView, prescriberView, toFactView, toPrescriberView } from './views.ts'
 
@@ -36,7 +36,7 @@ const answerFacts = ({ prescriberId, tier, facts }: ConfirmedFacts) => ({
   facts: facts.map(toFactView),
 })
 
-export function prescriberRoutes(prescribers: Prescribers, confirmations: Confirmations): Route[] {
+export function prescriberRoutes(prescribers: Prescribers, confirmations: FactConfirmations): Route[] {
   return [...readRoutes(prescribers), ...personRoutes(prescribers), ...factRoutes(prescribers, confirmations)]
 }
 
@@ -178,7 +178,7 @@ function personRoutes(prescribers: Prescribers): Route[] {
   ]
 }
 
-function factRoutes(prescribers: Prescribers, confirmations: Confirmations): Route[] {
+function factRoutes(prescribers: Prescribers, confirmations: FactConfirmations): Route[] {
   return [
     endpoint(
       {
