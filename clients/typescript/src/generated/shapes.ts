@@ -48,7 +48,6 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   ClinicalFormulary: { changed_by: 'flat' },
   ClinicalPolicy: { changed_by: 'flat', document: 'ClinicalPolicyDocument' },
   ClinicalPolicyDocument: { schedules: 'ClinicalRules' },
-  ClinicalPolicyVersion: { changed_by: 'flat' },
   ClinicalRules: { none: 'flat', I: 'flat', II: 'flat', III: 'flat', IV: 'flat', V: 'flat' },
   ConfirmPrescriberFactsRequest: { passkey_assertion: 'flat' },
   ConfirmedPrescriberFacts: { facts: 'PrescriberFact' },
