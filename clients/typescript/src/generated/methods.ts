@@ -1953,7 +1953,7 @@ export class ClinicalPolicyMethods extends Group {
       /** Required. The ETag of the version to replace, such as `"3"`, or `*` for any. */
       ifMatch: string
     }, options?: CallOptions): Call<ClinicalPolicy> {
-    return this.callJson<ClinicalPolicy>('PUT', '/v1/clinical/policy', { args, headers: { ifMatch: 'If-Match' }, body: 'ReplaceClinicalPolicyRequest', answer: 'ClinicalPolicy' }, options)
+    return this.callJson<ClinicalPolicy>('PUT', '/v1/clinical/policy', { args, headers: { ifMatch: 'If-Match' }, body: 'flat', answer: 'ClinicalPolicy' }, options)
   }
 }
 

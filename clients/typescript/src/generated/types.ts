@@ -1541,7 +1541,7 @@ export interface ClinicalPolicy {
 export interface ClinicalPolicyDocument {
   schedules: ClinicalRules
   /** What a missing or outdated exclusion list does: a warning with the order, or a denial. Default: `warn`. */
-  staleLists?: Open<StaleLists>
+  stale_lists?: Open<StaleLists>
 }
 
 export interface ClinicalPolicyList {
@@ -1566,9 +1566,9 @@ export interface ClinicalRule {
   passkey: boolean
   /** A second prescriber has to co-sign. */
   cosign: boolean
-  maxRefills: number
+  max_refills: number
   /** Days after its authorization during which an order may be executed; null: no limit of its own. */
-  validityDays: number | null
+  validity_days: number | null
 }
 
 export interface ClinicalRuleOfSixMonths {
@@ -1580,9 +1580,9 @@ export interface ClinicalRuleOfSixMonths {
   passkey: boolean
   /** A second prescriber has to co-sign. */
   cosign: boolean
-  maxRefills: number
+  max_refills: number
   /** Days after its authorization during which an order may be executed; null: no limit of its own. */
-  validityDays: number | null
+  validity_days: number | null
 }
 
 export interface ClinicalRuleWithoutRefills {
@@ -1594,9 +1594,9 @@ export interface ClinicalRuleWithoutRefills {
   passkey: boolean
   /** A second prescriber has to co-sign. */
   cosign: boolean
-  maxRefills: number
+  max_refills: number
   /** Days after its authorization during which an order may be executed; null: no limit of its own. */
-  validityDays: number | null
+  validity_days: number | null
 }
 
 export interface ClinicalRules {
