@@ -36,8 +36,8 @@ export const INTENT_GUIDANCE = {
   },
   confirmer_not_eligible: {
     happened:
-      'The person may not confirm these facts; `cause` says why: `tier` (a prescriber of tier 3 confirms, or an owner while ' +
-      'nobody else has tier 3), `same_person` (the person entered a fact, or made the API key that did), `own_facts` or ' +
+      'The person may not confirm these facts; `cause` says why: `tier` (a prescriber of tier 3 confirms, or an owner while no ' +
+      'other prescriber has tier 3), `same_person` (the person entered a fact, or made the API key that did), `own_facts` or ' +
       '`not_a_member`.',
     remedy: 'Let another person confirm the facts.',
     repeat: NO,

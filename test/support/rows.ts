@@ -450,7 +450,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
 
 async function fillPrescribers(
   insert: (table: string, row: Record<string, unknown>) => Promise<unknown>,
-  id: (type: ScopedType) => string,
+  id: (type: 'prs' | 'pfa' | 'key') => string,
   userId: string,
 ): Promise<void> {
   const prescriber = id('prs')
@@ -459,9 +459,9 @@ async function fillPrescribers(
     id: prescriber,
     user_id: userId,
     npi: '1234567893',
-    sealed_person: bytes(),
-    match_name: bytes(),
-    match_states: [bytes()],
+    sealed_person: randomBytes(32),
+    match_name: randomBytes(32),
+    match_states: [randomBytes(32)],
     created_by: id('key'),
     created_at: at,
     updated_at: at,
@@ -474,7 +474,7 @@ async function fillPrescribers(
     entered_by: id('key'),
     entered_at: at,
   })
-  await insert('clinical_policies', { version: 1, document: '{}', digest: bytes(), changed_by: id('key') })
-  await insert('clinical_formulary_versions', { version: 1, digest: bytes(), entries: 1, changed_by: id('key') })
+  await insert('clinical_policies', { version: 1, document: '{}', digest: randomBytes(32), changed_by: id('key') })
+  await insert('clinical_formulary_versions', { version: 1, digest: randomBytes(32), entries: 1, changed_by: id('key') })
   await insert('clinical_formulary', { rxcui: '1', schedule: 'II' })
 }

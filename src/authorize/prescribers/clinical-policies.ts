@@ -12,6 +12,7 @@ import type { Ledger } from '#src/platform/ledger/record.ts'
 import { recordClinicalAct } from './acts.ts'
 import type { ClinicalPolicyDocument } from './policy-document.ts'
 import {
+  type ClinicalPolicyRow,
   type FormularyEntry,
   type FormularyVersion,
   findFormularyVersion,
@@ -20,12 +21,11 @@ import {
   insertPolicyVersion,
   listFormulary,
   listPolicyVersions,
-  type PolicyRow,
   readClinicalPolicy,
   replaceFormulary,
   withChangedBy,
 } from './policy-rows.ts'
-import { SCHEDULES, type Schedule } from './substances.ts'
+import { type DrugSchedule, SCHEDULES } from './substances.ts'
 
 export type PolicyWarning = 'cosigner_unavailable'
 export type StoredClinicalPolicy = StoredDocument<ClinicalPolicyDocument> & { warnings: PolicyWarning[] }
@@ -44,7 +44,7 @@ const MAX_ERRORS = 100
 export type ClinicalPolicies = ReturnType<typeof createClinicalPolicies>
 
 export function createClinicalPolicies({ db, ledger, pager }: ClinicalPoliciesDeps) {
-  async function stored(tx: Tx, scope: Scope, row: PolicyRow): Promise<StoredClinicalPolicy> {
+  async function stored(tx: Tx, scope: Scope, row: ClinicalPolicyRow): Promise<StoredClinicalPolicy> {
     const [shown] = await withChangedBy(tx, [row])
     if (shown === undefined) throw new Error('a row was shown as none')
     const wantsCosigner = Object.values(row.document.schedules).some(({ deny, cosign }) => cosign && !deny)
@@ -87,14 +87,14 @@ export function createClinicalPolicies({ db, ledger, pager }: ClinicalPoliciesDe
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async versions(scope: Scope, query: PageQuery): Promise<CountedPage<Omit<StoredDocument<unknown>, 'document'>>> {
+    async versions(scope: Scope, query: PageQuery): Promise<CountedPage<StoredClinicalPolicy>> {
       return listPage(
         { db, pager },
         { route: 'GET /v1/clinical/policy/versions', scope, query },
         {
           rows: (tx, { before, limit }) => listPolicyVersions(tx, scope, { before: numberOf(before), limit }),
           keyOf: ({ version }) => String(version),
-          show: (tx, rows) => withChangedBy(tx, rows),
+          show: (tx, rows) => Promise.all(rows.map((row) => stored(tx, scope, row))),
         },
       )
     },
@@ -176,7 +176,7 @@ export function createClinicalPolicies({ db, ledger, pager }: ClinicalPoliciesDe
  * `rxcui,schedule` in a line each, after a line with these names. An empty list is one line.
  * @throws {Failure} `invalid_request`.
  */
-export function parseFormulary(csv: Buffer): Map<string, Schedule> {
+export function parseFormulary(csv: Buffer): Map<string, DrugSchedule> {
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(csv)
@@ -194,7 +194,7 @@ export function parseFormulary(csv: Buffer): Map<string, Schedule> {
     throw invalidField('/0', 'required', 'must be the line rxcui,schedule')
   }
   if (lines.length > MAX_ENTRIES) throw invalidField('', 'too_many', `must have at most ${MAX_ENTRIES} entries`)
-  const entries = new Map<string, Schedule>()
+  const entries = new Map<string, DrugSchedule>()
   const errors: FieldError[] = []
   for (const [index, [rxcui = '', schedule = '', ...more]] of lines.entries()) {
     const pointer = `/${index + 1}`

@@ -1,5 +1,5 @@
-// A second person confirms facts with a passkey (21 CFR 1311.125): a prescriber of tier 3, or an owner while nobody else has tier
-// 3. The passkey signs exactly what is confirmed. Confirmations of one prescriber run one after the other, under the lock of the
+// A second person confirms facts with a passkey (21 CFR 1311.125): a prescriber of tier 3, or an owner while no other prescriber has tier
+// 3. The passkey signs exactly what is confirmed. FactConfirmations of one prescriber run one after the other, under the lock of the
 // row, and all facts of a confirmation count, or none.
 
 import { Failure, invalidField } from '#src/failure.ts'
@@ -41,7 +41,7 @@ export interface ConfirmedFacts {
 
 export const CONFIRMER_CAUSES = ['same_person', 'own_facts', 'tier', 'not_a_member'] as const
 
-export type Confirmations = ReturnType<typeof createConfirmations>
+export type FactConfirmations = ReturnType<typeof createConfirmations>
 
 export function createConfirmations({ db, ledger, assertions, prescribers }: ConfirmationsDeps) {
   /** @throws {Failure} `environment_mismatch`, `not_found`. */
@@ -90,7 +90,7 @@ export function createConfirmations({ db, ledger, assertions, prescribers }: Con
     }
     const isFirst = member.role === 'owner' && !hasOther
     if (own?.tier !== 3 && !isFirst) {
-      throw notEligible('tier', 'A prescriber of tier 3 confirms facts; an owner while nobody else has tier 3.')
+      throw notEligible('tier', 'A prescriber of tier 3 confirms facts; an owner while no other prescriber has tier 3.')
     }
     return userId
   }

@@ -2,7 +2,7 @@
 // something, and refills of controlled substances can't be set above them.
 
 import { z } from 'zod'
-import { SCHEDULES, type Schedule } from './substances.ts'
+import { type DrugSchedule, SCHEDULES } from './substances.ts'
 
 export const scheduleSchema = z
   .enum(SCHEDULES.toReversed() as unknown as typeof SCHEDULES)
@@ -56,7 +56,7 @@ export const clinicalPolicySchema = z
       .default('warn')
       .describe('What a missing or outdated exclusion list does: a warning with the order, or a denial.'),
   })
-  .meta({ id: 'ClinicalPolicyDocument' })
+  .meta({ id: 'ClinicalPolicyDocument', verbatim: true })
 
 export type ClinicalPolicyDocument = z.output<typeof clinicalPolicySchema>
 
@@ -85,7 +85,7 @@ export const DEFAULT_CLINICAL_POLICY: ClinicalPolicyDocument = {
 }
 
 /** What an order of a schedule needs. */
-export function ruleOf({ schedules }: ClinicalPolicyDocument, schedule: Schedule): ClinicalRule {
+export function ruleOf({ schedules }: ClinicalPolicyDocument, schedule: DrugSchedule): ClinicalRule {
   const { max_refills: maxRefills, validity_days: validityDays, ...rest } = schedules[schedule]
   return { ...rest, maxRefills, validityDays }
 }

@@ -6,7 +6,7 @@ import { digestOf, type StoredDocument } from '#src/platform/http/documents.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { type ClinicalPolicyDocument, DEFAULT_CLINICAL_POLICY } from './policy-document.ts'
 import type { Formulary } from './schedules.ts'
-import type { Schedule } from './substances.ts'
+import type { DrugSchedule } from './substances.ts'
 
 interface VersionRow {
   version: number
@@ -15,11 +15,11 @@ interface VersionRow {
   changedAt: Date | null
 }
 
-export type PolicyRow = VersionRow & { document: ClinicalPolicyDocument }
+export type ClinicalPolicyRow = VersionRow & { document: ClinicalPolicyDocument }
 
 const VERSION = `version, encode(digest, 'hex') AS digest, changed_by AS "changedBy", created_at AS "changedAt"`
 
-export const DEFAULT_POLICY_ROW: PolicyRow = {
+export const DEFAULT_POLICY_ROW: ClinicalPolicyRow = {
   version: 0,
   digest: digestOf(DEFAULT_CLINICAL_POLICY),
   changedBy: null,
@@ -28,8 +28,8 @@ export const DEFAULT_POLICY_ROW: PolicyRow = {
 }
 
 /** The policy in force, in the caller's transaction. */
-export async function readClinicalPolicy(tx: Tx, { accountId, environment }: Scope): Promise<PolicyRow> {
-  const [row] = await tx.query<PolicyRow>(
+export async function readClinicalPolicy(tx: Tx, { accountId, environment }: Scope): Promise<ClinicalPolicyRow> {
+  const [row] = await tx.query<ClinicalPolicyRow>(
     `SELECT ${VERSION}, document FROM clinical_policies WHERE account_id = $1 AND environment = $2
      ORDER BY version DESC LIMIT 1`,
     [accountId, environment],
@@ -41,23 +41,23 @@ export async function findPolicyVersion(
   tx: Tx,
   { accountId, environment }: Scope,
   version: number,
-): Promise<PolicyRow | undefined> {
+): Promise<ClinicalPolicyRow | undefined> {
   if (version === 0) return DEFAULT_POLICY_ROW
-  const [row] = await tx.query<PolicyRow>(
+  const [row] = await tx.query<ClinicalPolicyRow>(
     `SELECT ${VERSION}, document FROM clinical_policies WHERE account_id = $1 AND environment = $2 AND version = $3`,
     [accountId, environment, version],
   )
   return row
 }
 
-/** Newest first, without the documents. */
+/** Newest first. */
 export async function listPolicyVersions(
   tx: Tx,
   { accountId, environment }: Scope,
   { before, limit }: { before: number | undefined; limit: number },
-): Promise<VersionRow[]> {
-  return tx.query<VersionRow>(
-    `SELECT ${VERSION} FROM clinical_policies WHERE account_id = $1 AND environment = $2
+): Promise<ClinicalPolicyRow[]> {
+  return tx.query<ClinicalPolicyRow>(
+    `SELECT ${VERSION}, document FROM clinical_policies WHERE account_id = $1 AND environment = $2
        AND ($3::int IS NULL OR version < $3) ORDER BY version DESC LIMIT $4`,
     [accountId, environment, before ?? null, limit],
   )
@@ -66,9 +66,9 @@ export async function listPolicyVersions(
 export async function insertPolicyVersion(
   tx: Tx,
   { accountId, environment }: Scope,
-  { version, document, digest, changedBy }: Omit<PolicyRow, 'changedAt'>,
-): Promise<PolicyRow> {
-  const [row] = await tx.query<PolicyRow>(
+  { version, document, digest, changedBy }: Omit<ClinicalPolicyRow, 'changedAt'>,
+): Promise<ClinicalPolicyRow> {
+  const [row] = await tx.query<ClinicalPolicyRow>(
     `INSERT INTO clinical_policies (account_id, environment, version, document, digest, changed_by)
      VALUES ($1, $2, $3, $4, decode($5, 'hex'), $6) RETURNING ${VERSION}, document`,
     [accountId, environment, version, JSON.stringify(document), digest, changedBy],
@@ -117,7 +117,7 @@ export async function replaceFormulary(
 
 export interface FormularyEntry {
   rxcui: string
-  schedule: Schedule
+  schedule: DrugSchedule
 }
 
 /** In the order of the concepts' ids, after one of them. */

@@ -20,8 +20,8 @@ import { hasForeignInitial } from './check-digits.ts'
 import { keysOf, openPerson, type PrescriberPerson, sealPerson } from './person.ts'
 import {
   countPrescribers,
-  type EndReason,
   endFacts,
+  type FactEndReason,
   type FactRow,
   type FactTerms,
   findFacts,
@@ -203,14 +203,14 @@ export function createPrescribers({ db, ledger, pager, sealer, now, matchSecret 
     async correct(
       acting: Acting,
       id: string,
-      { change: given, expected }: { change: PersonChange; expected: readonly number[] | undefined },
+      { change: given, expected }: { change: PersonChange; expected: () => readonly number[] | undefined },
       key?: IdempotencyKey,
     ): Promise<ShownPrescriber> {
       const secret = await matchSecret()
       return change(acting, id, key, {
         subjectOf: () => id,
         work: async (tx, row) => {
-          checkVersion(expected, row)
+          checkVersion(expected(), row)
           const before = { ...openPerson(sealer, row), npi: row.npi }
           const after = { ...before, ...given }
           const changed = (['npi', 'first', 'last', 'dob'] as const).filter((name) => before[name] !== after[name])
@@ -314,7 +314,7 @@ export function createPrescribers({ db, ledger, pager, sealer, now, matchSecret 
     endFact(
       acting: Acting,
       id: string,
-      { factId, reason }: { factId: string; reason: EndReason },
+      { factId, reason }: { factId: string; reason: FactEndReason },
       key?: IdempotencyKey,
     ): Promise<ShownFact> {
       checkId(factId, 'pfa', acting.environment)

@@ -19,7 +19,7 @@ export const END_REASONS = [
   'person_changed',
   'other',
 ] as const
-export type EndReason = (typeof END_REASONS)[number]
+export type FactEndReason = (typeof END_REASONS)[number]
 export const SUSPENSION_REASONS = ['excluded', 'licence', 'registration', 'compromised', 'left', 'other'] as const
 export type SuspensionReason = (typeof SUSPENSION_REASONS)[number]
 export const IDENTITY_METHODS = ['credential_service_provider', 'in_person'] as const
@@ -67,7 +67,7 @@ export interface FactRow extends FactTerms {
   confirmedAt: Date | null
   endedBy: string | null
   endedAt: Date | null
-  endedReason: EndReason | null
+  endedReason: FactEndReason | null
 }
 
 const PRESCRIBER = `p.id, p.user_id AS "userId", p.npi, p.sealed_person AS "sealedPerson", p.suspended_at AS "suspendedAt",
@@ -209,7 +209,7 @@ export async function setSuspension(
   )
 }
 
-/** Confirmed facts are entered again by whoever lifted a suspension: a second person has to confirm them anew. */
+/** Confirmed facts are entered again by the person who lifted a suspension: a second person has to confirm them anew. */
 export async function withdrawConfirmations(
   tx: Tx,
   { accountId, environment }: Scope,
@@ -313,7 +313,7 @@ export async function endFacts(
   tx: Tx,
   { accountId, environment }: Scope,
   which: { prescriberId: string; id: string | null; kind: FactKind | null },
-  { by, reason }: { by: string; reason: EndReason },
+  { by, reason }: { by: string; reason: FactEndReason },
 ): Promise<string[]> {
   const ended = await tx.query<{ id: string }>(
     `UPDATE prescriber_facts SET ended_by = $6, ended_at = clock_timestamp(), ended_reason = $7

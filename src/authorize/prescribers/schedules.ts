@@ -1,18 +1,18 @@
 // The schedule of an order: the strictest of what the caller says, what the account's formulary says, and what the substances
 // in the medication's name say. No source lowers what another one says. Pure.
 
-import { type ControlledSchedule, PREPARATIONS, SCHEDULES, type Schedule, SUBSTANCES } from './substances.ts'
+import { type ControlledSchedule, type DrugSchedule, PREPARATIONS, SCHEDULES, SUBSTANCES } from './substances.ts'
 
 export interface Medication {
   /** The schedule that the caller names. */
-  requested: Schedule
+  requested: DrugSchedule
   /** RxNorm concept id (RXCUI), if the caller names one. */
   rxnorm: string | null
   name: string
 }
 
 export interface DecidedSchedule {
-  schedule: Schedule
+  schedule: DrugSchedule
   /** Which of the sources decided; with equal ones, the first of request, formulary and table. */
   source: 'request' | 'formulary' | 'table'
   /** The substance of the table that was found, if the table decided. */
@@ -20,7 +20,7 @@ export interface DecidedSchedule {
 }
 
 /** Schedules by RXCUI, for the concepts in question. */
-export type Formulary = ReadonlyMap<string, Schedule>
+export type Formulary = ReadonlyMap<string, DrugSchedule>
 
 export function scheduleOf({ requested, rxnorm, name }: Medication, formulary: Formulary): DecidedSchedule {
   let decided: DecidedSchedule = { schedule: requested, source: 'request' }
@@ -33,7 +33,7 @@ export function scheduleOf({ requested, rxnorm, name }: Medication, formulary: F
   return decided
 }
 
-export function isStricter(one: Schedule, other: Schedule): boolean {
+export function isStricter(one: DrugSchedule, other: DrugSchedule): boolean {
   return SCHEDULES.indexOf(one) > SCHEDULES.indexOf(other)
 }
 

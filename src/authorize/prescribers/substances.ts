@@ -7,9 +7,9 @@
 
 /** In the order of control: a higher one is stricter. */
 export const SCHEDULES = ['none', 'V', 'IV', 'III', 'II', 'I'] as const
-export type Schedule = (typeof SCHEDULES)[number]
+export type DrugSchedule = (typeof SCHEDULES)[number]
 /** Schedules of controlled substances, strictest first. */
-export const CONTROLLED = ['I', 'II', 'III', 'IV', 'V'] as const satisfies Schedule[]
+export const CONTROLLED = ['I', 'II', 'III', 'IV', 'V'] as const satisfies DrugSchedule[]
 export type ControlledSchedule = (typeof CONTROLLED)[number]
 
 interface SubstanceGroup {

@@ -78,7 +78,7 @@ const STANDING = `SELECT ${SUBJECT}, p.user_id AS "userId", p.suspended_at IS NO
     ${tierSql('p', 'clock_timestamp()')} AS tier, ${schedulesSql('p', 'clock_timestamp()')} AS "deaSchedules"
   FROM prescribers p WHERE p.account_id = $1 AND p.environment = $2`
 
-/** As of this statement, in the caller's transaction; undefined for an id of no prescriber. */
+/** Reads a prescriber as of this statement, in the caller's transaction; undefined for an id of no prescriber. */
 export async function findStanding(tx: Tx, scope: Scope, id: string): Promise<PrescriberStanding | undefined> {
   return first(await tx.query<StandingRow>(`${STANDING} AND p.id = $3`, [scope.accountId, scope.environment, id]))
 }

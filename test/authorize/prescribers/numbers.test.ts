@@ -8,7 +8,7 @@ import {
   npiCheckDigit,
 } from '#src/authorize/prescribers/check-digits.ts'
 import { findSubstance, isStricter, scheduleOf } from '#src/authorize/prescribers/schedules.ts'
-import { SCHEDULES, type Schedule } from '#src/authorize/prescribers/substances.ts'
+import { type DrugSchedule, SCHEDULES } from '#src/authorize/prescribers/substances.ts'
 
 const digits = (length: number) => fc.stringMatching(new RegExp(`^[0-9]{${length}}$`))
 
@@ -83,7 +83,7 @@ describe('a DEA number', () => {
 })
 
 describe('the schedule of an order', () => {
-  const schedule = fc.constantFrom<Schedule>(...SCHEDULES)
+  const schedule = fc.constantFrom<DrugSchedule>(...SCHEDULES)
 
   it('is the strictest of request, formulary and table, with its source', () => {
     const names = { 'Saline 0.9 %': 'none', 'Fentanyl patch': 'II', 'Lyrica 75 mg': 'V' } as const

@@ -235,6 +235,15 @@ AuditAction: TypeAlias = Literal[
     "risk_policy.changed",
     "policy.changed",
     "policy.rolled_back",
+    "prescriber.created",
+    "prescriber.changed",
+    "prescriber.suspended",
+    "prescriber.reinstated",
+    "prescriber_fact.entered",
+    "prescriber_fact.confirmed",
+    "prescriber_fact.ended",
+    "clinical_policy.changed",
+    "clinical_formulary.replaced",
     "schedule.created",
     "schedule.paused",
     "schedule.resumed",
@@ -394,6 +403,19 @@ ClaimRiskStatus: TypeAlias = Literal[
     "failed",
 ]
 
+ClinicalPolicyWarning: TypeAlias = Literal[
+    "cosigner_unavailable",
+]
+"""cosigner_unavailable: the policy asks for a co-signature, and the plan of the account has no second user."""
+
+ControlledSchedule: TypeAlias = Literal[
+    "I",
+    "II",
+    "III",
+    "IV",
+    "V",
+]
+
 CountedDecisionKind: TypeAlias = Literal[
     "verify",
     "execute",
@@ -484,6 +506,16 @@ DisclosureStatus: TypeAlias = Literal[
     "expired",
 ]
 
+DrugSchedule: TypeAlias = Literal[
+    "I",
+    "II",
+    "III",
+    "IV",
+    "V",
+    "none",
+]
+"""Schedule of 21 CFR 1308; none: not a controlled substance."""
+
 DuplicateKind: TypeAlias = Literal[
     "duplicate_media",
     "similar_media",
@@ -552,6 +584,15 @@ ExecutionStatus: TypeAlias = Literal[
     "not_run",
 ]
 
+FactEndReason: TypeAlias = Literal[
+    "entered_in_error",
+    "replaced",
+    "surrendered",
+    "revoked",
+    "person_changed",
+    "other",
+]
+
 FactorCode: TypeAlias = Literal[
     "device_revoked",
     "session_nonce_mismatch",
@@ -607,6 +648,7 @@ FieldErrorCode: TypeAlias = Literal[
     "chunk_differs",
     "claim_erased",
     "confirmation_required",
+    "confirmer_not_eligible",
     "conflict",
     "conflicting",
     "conflicting_keys",
@@ -722,6 +764,7 @@ FieldErrorCode: TypeAlias = Literal[
     "port_not_allowed",
     "precondition_failed",
     "precondition_required",
+    "prescriber_exists",
     "private_key",
     "provenance_not_verified",
     "provider_unavailable",
@@ -787,6 +830,7 @@ FieldErrorCode: TypeAlias = Literal[
     "weak_key",
     "wider",
     "wrong_challenge",
+    "wrong_check_digit",
     "wrong_media_type",
     "wrong_origin",
     "wrong_rp_id",
@@ -806,6 +850,14 @@ FinishReason: TypeAlias = Literal[
 Flag: TypeAlias = Literal[
     "true",
     "false",
+]
+
+GivenFactEndReason: TypeAlias = Literal[
+    "entered_in_error",
+    "replaced",
+    "surrendered",
+    "revoked",
+    "other",
 ]
 
 GrantableScope: TypeAlias = Literal[
@@ -869,6 +921,14 @@ HardwareTier: TypeAlias = Literal[
     "strongbox",
     "secure_enclave",
 ]
+
+IdentityMethod: TypeAlias = Literal[
+    "credential_service_provider",
+    "in_person",
+]
+"""credential_service_provider: 21 CFR 1311.105; in_person: by the credentialing office of an institution, 21 CFR
+1311.110.
+"""
 
 IntentOutcome: TypeAlias = Literal[
     "succeeded",
@@ -1051,6 +1111,10 @@ Permission: TypeAlias = Literal[
     "mandates.write",
     "schedules.read",
     "schedules.write",
+    "prescribers.read",
+    "prescribers.write",
+    "prescribers.confirm",
+    "clinical_policy.write",
     "webhooks.read",
     "webhooks.write",
     "events.read",
@@ -1162,6 +1226,24 @@ PolicyWebhookUnavailableCause: TypeAlias = Literal[
     "response_too_large",
     "aborted",
 ]
+
+PrescriberFactKind: TypeAlias = Literal[
+    "identity",
+    "licence",
+    "dea",
+]
+
+PrescriberFactStatus: TypeAlias = Literal[
+    "entered",
+    "confirmed",
+    "expired",
+    "ended",
+]
+
+PrescriberFactWarning: TypeAlias = Literal[
+    "dea_initial_differs",
+]
+"""dea_initial_differs: the second letter of the number is not the initial of the last name, nor 9."""
 
 ProbeKind: TypeAlias = Literal[
     "residual",
@@ -1329,6 +1411,11 @@ SignInMethod: TypeAlias = Literal[
     "sso",
 ]
 
+StaleLists: TypeAlias = Literal[
+    "warn",
+    "deny",
+]
+
 StatementStatus: TypeAlias = Literal[
     "open",
     "final",
@@ -1342,6 +1429,15 @@ StatisticsWindow: TypeAlias = Literal[
 SuspensionCause: TypeAlias = Literal[
     "manual",
     "lock",
+]
+
+SuspensionReason: TypeAlias = Literal[
+    "excluded",
+    "licence",
+    "registration",
+    "compromised",
+    "left",
+    "other",
 ]
 
 TextRetention: TypeAlias = Literal[
@@ -1374,6 +1470,65 @@ UnavailableCause: TypeAlias = Literal[
     "too_late",
     "model_unavailable",
     "over_cap",
+]
+
+UsState: TypeAlias = Literal[
+    "AL",
+    "AK",
+    "AS",
+    "AZ",
+    "AR",
+    "CA",
+    "CO",
+    "CT",
+    "DE",
+    "DC",
+    "FL",
+    "GA",
+    "GU",
+    "HI",
+    "ID",
+    "IL",
+    "IN",
+    "IA",
+    "KS",
+    "KY",
+    "LA",
+    "ME",
+    "MD",
+    "MA",
+    "MI",
+    "MN",
+    "MS",
+    "MO",
+    "MT",
+    "NE",
+    "NV",
+    "NH",
+    "NJ",
+    "NM",
+    "NY",
+    "NC",
+    "ND",
+    "MP",
+    "OH",
+    "OK",
+    "OR",
+    "PA",
+    "PR",
+    "RI",
+    "SC",
+    "SD",
+    "TN",
+    "TX",
+    "UT",
+    "VT",
+    "VA",
+    "VI",
+    "WA",
+    "WV",
+    "WI",
+    "WY",
 ]
 
 UserAuthentication: TypeAlias = Literal[

@@ -1192,6 +1192,105 @@ class ClearedLock(AnswerModel):
     agent_unsuspended: bool
 
 
+class ClinicalFormulary(AnswerModel):
+    version: int
+    """Version; 0: the defaults, before a change."""
+    digest: str
+    """SHA-256 of the canonical JSON (RFC 8785) of the document, hex."""
+    changed_at: str | None
+    """null: the defaults."""
+    changed_by: Actor | None
+    """null: the defaults."""
+    entries: int
+    """Number of concepts."""
+
+
+class ClinicalPolicy(AnswerModel):
+    version: int
+    """Version; 0: the defaults, before a change."""
+    digest: str
+    """SHA-256 of the canonical JSON (RFC 8785) of the document, hex."""
+    changed_at: str | None
+    """null: the defaults."""
+    changed_by: Actor | None
+    """null: the defaults."""
+    document: ClinicalPolicyDocument
+    warnings: list[literals.ClinicalPolicyWarning | str]
+
+
+class ClinicalPolicyDocument(AnswerModel):
+    schedules: ClinicalRules
+    stale_lists: literals.StaleLists | str | None = None
+    """What a missing or outdated exclusion list does: a warning with the order, or a denial. Default: `warn`."""
+
+
+class ClinicalPolicyList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[ClinicalPolicy]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class ClinicalRule(AnswerModel):
+    deny: bool | None = None
+    """No order of this schedule is authorized. Default: `false`."""
+    tier: PrescriberTier
+    """Tier that the prescriber, and a co-signer, must have."""
+    passkey: bool
+    """The prescriber signs with a passkey."""
+    cosign: bool
+    """A second prescriber has to co-sign."""
+    max_refills: int
+    validity_days: int | None
+    """Days after its authorization during which an order may be executed; null: no limit of its own."""
+
+
+class ClinicalRuleOfSixMonths(AnswerModel):
+    deny: bool | None = None
+    """No order of this schedule is authorized. Default: `false`."""
+    tier: PrescriberTier
+    """Tier that the prescriber, and a co-signer, must have."""
+    passkey: bool
+    """The prescriber signs with a passkey."""
+    cosign: bool
+    """A second prescriber has to co-sign."""
+    max_refills: int
+    validity_days: int | None
+    """Days after its authorization during which an order may be executed; null: no limit of its own."""
+
+
+class ClinicalRuleWithoutRefills(AnswerModel):
+    deny: bool | None = None
+    """No order of this schedule is authorized. Default: `false`."""
+    tier: PrescriberTier
+    """Tier that the prescriber, and a co-signer, must have."""
+    passkey: bool
+    """The prescriber signs with a passkey."""
+    cosign: bool
+    """A second prescriber has to co-sign."""
+    max_refills: int
+    validity_days: int | None
+    """Days after its authorization during which an order may be executed; null: no limit of its own."""
+
+
+class ClinicalRules(AnswerModel):
+    none: ClinicalRule
+    I: ClinicalRuleWithoutRefills
+    II: ClinicalRuleWithoutRefills
+    III: ClinicalRuleOfSixMonths
+    IV: ClinicalRuleOfSixMonths
+    V: ClinicalRule
+
+
+class ConfirmedPrescriberFacts(AnswerModel):
+    prescriber_id: str
+    tier: PrescriberTier
+    facts: list[PrescriberFact]
+
+
 class CreatedApiKey(ApiKey):
     key: str | None = None
     """The raw key: shown now and never again."""
@@ -1985,6 +2084,22 @@ class FieldError(AnswerModel):
     code: literals.FieldErrorCode | str
     detail: str
     """Text for people; it may change."""
+
+
+class FormularyEntry(AnswerModel):
+    rxcui: str
+    """Concept id of RxNorm."""
+    schedule: literals.DrugSchedule | str
+
+
+class FormularyEntryList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[FormularyEntry]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
 
 
 class FullDelivery(DeliveryLine):
@@ -3383,6 +3498,69 @@ class Position(AnswerModel):
     lng: int | float
 
 
+class Prescriber(AnswerModel):
+    prescriber_id: str
+    user_id: str
+    npi: str
+    first: str
+    last: str
+    dob: str | None
+    tier: PrescriberTier
+    """Tier at this moment: facts, their expiry, a suspension and the passkeys of the user decide."""
+    suspended_at: str | None
+    suspended_by: Actor | None
+    suspended_reason: literals.SuspensionReason | str | None
+    version: int
+    """Counts the changes made by `PATCH`. The `ETag` has it."""
+    created_by: Actor
+    created_at: str
+    updated_at: str
+
+
+class PrescriberFact(AnswerModel):
+    fact_id: str
+    prescriber_id: str
+    kind: literals.PrescriberFactKind | str
+    status: literals.PrescriberFactStatus | str
+    """entered counts for tiers 1 and 2; confirmed for tier 3 too; expired and ended for none."""
+    method: literals.IdentityMethod | str | None
+    """Of the kind identity."""
+    us_state: literals.UsState | str | None
+    """Of the kind licence."""
+    number: str | None
+    schedules: list[literals.ControlledSchedule | str] | None
+    """Of the kind dea."""
+    expires_at: str | None
+    warnings: list[literals.PrescriberFactWarning | str]
+    entered_by: Actor
+    entered_at: str
+    confirmed_by: Actor | None
+    confirmed_at: str | None
+    ended_by: Actor | None
+    ended_at: str | None
+    ended_reason: literals.FactEndReason | str | None
+
+
+class PrescriberFactList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[PrescriberFact]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class PrescriberList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[Prescriber]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
 class PreviewedAgent(AnswerModel):
     agent_id: str | None
     """Agent; null: requests that named no agent."""
@@ -4731,3 +4909,7 @@ LedgerLine: TypeAlias = Annotated[
         "end",
     )),
 ]
+
+
+PrescriberTier: TypeAlias = Literal[0] | int | Literal[1] | int | Literal[2] | int | Literal[3] | int
+"""0 unverified, 1 identity verified, 2 licensed, 3 registered with the DEA."""
