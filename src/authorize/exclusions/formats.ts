@@ -29,13 +29,26 @@ export const REFUSALS = [
 export type RefusalCode = (typeof REFUSALS)[number]
 
 /** Why a file does not replace the list in force. */
-export class ListRefusal {
-  readonly code: RefusalCode
-  readonly detail: string
-  constructor(code: RefusalCode, detail: string) {
-    this.code = code
-    this.detail = detail
+export interface ListRefusal {
+  code: RefusalCode
+  detail: string
+}
+
+class RefusedList extends Error {
+  readonly refusal: ListRefusal
+  constructor(refusal: ListRefusal) {
+    super(`${refusal.code}: ${refusal.detail}`)
+    this.refusal = refusal
   }
+}
+
+/** Thrown by whatever reads a file. It ends the import, and the job is done. */
+export function refuseList(code: RefusalCode, detail: string): Error {
+  return new RefusedList({ code, detail })
+}
+
+export function refusalIn(error: unknown): ListRefusal | undefined {
+  return error instanceof RefusedList ? error.refusal : undefined
 }
 
 /** A row as it is stored. Dates are `YYYY-MM-DD`. */
@@ -59,14 +72,14 @@ export interface RowReader {
   entryOf(row: readonly string[], secret: Buffer): ListEntry
 }
 
-/** @returns a refusal when a column is missing, which names all that are. */
-export function readerOf(list: ListName, header: readonly string[]): RowReader | ListRefusal {
+/** @throws a refusal (`refuseList`) when columns are missing, which names them. */
+export function readerOf(list: ListName, header: readonly string[]): RowReader {
   const places = new Map(header.map((name, place) => [columnName(name), place]))
   const { required, optional, entryOf } = list === 'leie' ? LEIE : SAM
   const missing = required.filter((names) => names.every((name) => !places.has(columnName(name))))
   if (missing.length > 0) {
     const names = missing.map(([name]) => name).join(', ')
-    return new ListRefusal('missing_columns', `The file has no column ${names}: it is not a file of ${list}.`)
+    throw refuseList('missing_columns', `The file has no column ${names}: it is not a file of ${list}.`)
   }
   const known = new Map(
     [...required, ...optional].map((names) => {

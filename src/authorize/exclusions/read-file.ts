@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { CsvError, parse } from 'csv-parse'
 import * as yauzl from 'yauzl'
-import { ListRefusal } from './formats.ts'
+import { refusalIn, refuseList } from './formats.ts'
 
 export const MAX_UNPACKED_BYTES = 256 * 1024 * 1024
 // The longest comments of SAM have some thousand characters.
@@ -16,7 +16,7 @@ const MAX_ROW_CHARACTERS = 64 * 1024
 const LINE_FEED = 0x0a
 
 /**
- * The rows, the header first. @throws {ListRefusal} when the file can't be read to its end; the caller must not keep what it
+ * The rows, the header first. @throws a refusal (`refuseList`) when the file can't be read to its end; the caller must not keep what it
  * got before.
  */
 export async function* readRows(path: string, { maxBytes = MAX_UNPACKED_BYTES } = {}): AsyncGenerator<string[]> {
@@ -35,10 +35,9 @@ export async function* readRows(path: string, { maxBytes = MAX_UNPACKED_BYTES } 
     for await (const row of parser) yield row as string[]
   } catch (error) {
     await feeding.catch((refusal: unknown) => {
-      if (refusal instanceof ListRefusal) throw refusal
+      if (refusalIn(refusal) !== undefined) throw refusal
     })
-    if (error instanceof CsvError)
-      throw new ListRefusal('unreadable_csv', `The file is no CSV (RFC 4180): ${error.message}`)
+    if (error instanceof CsvError) throw refuseList('unreadable_csv', `The file is no CSV (RFC 4180): ${error.message}`)
     throw error
   } finally {
     parser.destroy()
@@ -54,15 +53,14 @@ async function feed(bytes: AsyncIterable<Buffer>, parser: Sink, maxBytes: number
   let last: number | undefined
   for await (const chunk of bytes) {
     size += chunk.byteLength
-    if (size > maxBytes) throw new ListRefusal('unreadable_csv', `The file has more than ${maxBytes} bytes.`)
+    if (size > maxBytes) throw refuseList('unreadable_csv', `The file has more than ${maxBytes} bytes.`)
     last = chunk.at(-1) ?? last
     if (!parser.write(decode(decoder, chunk, true))) await drained(parser)
     if (parser.destroyed) return
   }
   decode(decoder, Buffer.alloc(0), false)
-  if (size === 0) throw new ListRefusal('no_rows', 'The file is empty.')
-  if (last !== LINE_FEED)
-    throw new ListRefusal('unfinished_line', 'The last line of the file has no end: the file was cut.')
+  if (size === 0) throw refuseList('no_rows', 'The file is empty.')
+  if (last !== LINE_FEED) throw refuseList('unfinished_line', 'The last line of the file has no end: the file was cut.')
   parser.end()
 }
 
@@ -70,7 +68,7 @@ function decode(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array, st
   try {
     return decoder.decode(chunk, { stream })
   } catch {
-    throw new ListRefusal('invalid_encoding', 'The file is no UTF-8.')
+    throw refuseList('invalid_encoding', 'The file is no UTF-8.')
   }
 }
 
@@ -96,7 +94,7 @@ async function isZip(path: string): Promise<boolean> {
   }
 }
 
-const refuseZip = (detail: string) => new ListRefusal('unreadable_zip', detail)
+const refuseZip = (detail: string) => refuseList('unreadable_zip', detail)
 
 async function* unzip(path: string, maxBytes: number): AsyncGenerator<Buffer> {
   // The library refuses names that leave the folder (`../`), and content longer than it declares.
@@ -116,7 +114,7 @@ async function* unzip(path: string, maxBytes: number): AsyncGenerator<Buffer> {
         yield chunk as Buffer
       }
     } catch (error) {
-      throw error instanceof ListRefusal ? error : refuseZip(sentence(error))
+      throw refusalIn(error) !== undefined ? error : refuseZip(sentence(error))
     } finally {
       stream.destroy()
     }
