@@ -75,7 +75,8 @@ export async function up(knex: Knex): Promise<void> {
     GRANT SELECT, INSERT ON exclusion_files, exclusion_entries TO countersign_app;
     GRANT SELECT, DELETE ON exclusion_files TO countersign_system;
 
-    -- An upload of a list. list_date: of the file's name or its newest entry. requested_by: a key, a user or the operator.
+    -- An upload of a list. rows: of the list after the import. list_date: of the file's name or its newest entry. requested_by: a key,
+    -- a user or the operator. Its bytes stay in the store; file_id is NULL once the entries are deleted.
     CREATE TABLE exclusion_imports (
       account_id text COLLATE "C" NOT NULL,
       environment text COLLATE "C" NOT NULL,
@@ -90,18 +91,18 @@ export async function up(knex: Knex): Promise<void> {
       failure_code text COLLATE "C",
       failure_detail text,
       file_id bigint,
+      rows integer,
       list_date date,
-      is_current boolean,
       requested_by text COLLATE "C" NOT NULL,
       created_at timestamptz NOT NULL,
       finished_at timestamptz,
       CONSTRAINT exclusion_imports_pkey PRIMARY KEY (account_id, environment, id),
       CONSTRAINT exclusion_imports_account_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
-      CONSTRAINT exclusion_imports_file_fkey FOREIGN KEY (file_id) REFERENCES exclusion_files (id),
+      CONSTRAINT exclusion_imports_file_fkey FOREIGN KEY (file_id) REFERENCES exclusion_files (id) ON DELETE SET NULL,
       CONSTRAINT exclusion_imports_environment_check CHECK (environment IN ('sandbox', 'live')),
       CONSTRAINT exclusion_imports_list_check CHECK (list IN ('leie', 'sam')),
       CONSTRAINT exclusion_imports_status_check CHECK (status IN ('queued', 'running', 'succeeded', 'failed')),
-      CONSTRAINT exclusion_imports_succeeded_check CHECK (status <> 'succeeded' OR (file_id IS NOT NULL AND list_date IS NOT NULL))
+      CONSTRAINT exclusion_imports_succeeded_check CHECK (status <> 'succeeded' OR (rows IS NOT NULL AND list_date IS NOT NULL))
     );
     CREATE INDEX exclusion_imports_file_idx ON exclusion_imports (file_id) WHERE file_id IS NOT NULL;
     CREATE INDEX exclusion_imports_sha256_idx ON exclusion_imports (sha256, account_id, environment);
@@ -200,14 +201,14 @@ export async function up(knex: Knex): Promise<void> {
     CREATE POLICY exclusion_imports_system ON exclusion_imports FOR SELECT TO countersign_system USING (true);
     CREATE POLICY exclusion_screenings_system ON exclusion_screenings FOR SELECT TO countersign_system USING (true);
     CREATE POLICY prescribers_system ON prescribers FOR SELECT TO countersign_system USING (true);
-    GRANT SELECT, INSERT, UPDATE (status, failure_code, failure_detail, file_id, list_date, is_current, finished_at)
+    GRANT SELECT, INSERT, DELETE, UPDATE (status, failure_code, failure_detail, file_id, rows, list_date, finished_at)
       ON exclusion_imports TO countersign_app;
     GRANT SELECT, INSERT, UPDATE (file_id, list_date, import_id, changed_at) ON exclusion_pointers TO countersign_app;
-    GRANT SELECT, INSERT, UPDATE (status, failure_detail, screened, changed, finished_at) ON exclusion_screenings TO countersign_app;
+    GRANT SELECT, INSERT, DELETE, UPDATE (status, failure_detail, screened, changed, finished_at) ON exclusion_screenings TO countersign_app;
     GRANT SELECT, INSERT ON exclusion_changes TO countersign_app;
     GRANT SELECT, INSERT, UPDATE (status, reason, decided_by, decided_at) ON exclusion_reviews TO countersign_app;
     -- Waiting callers, files that no row names, and accounts to screen.
-    GRANT SELECT (account_id, environment, id, status, file_id) ON exclusion_imports TO countersign_system;
+    GRANT SELECT (account_id, environment, id, status) ON exclusion_imports TO countersign_system;
     GRANT SELECT (account_id, environment, list, file_id, changed_at) ON exclusion_pointers TO countersign_system;
     GRANT SELECT (account_id, environment, created_at) ON exclusion_screenings TO countersign_system;
     GRANT SELECT (account_id, environment, updated_at) ON prescribers TO countersign_system;

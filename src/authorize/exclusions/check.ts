@@ -35,16 +35,18 @@ export const IN_FORCE = `SELECT DISTINCT ON (list) list, file_id, list_date, imp
   FROM exclusion_pointers WHERE (account_id = $1 AND environment = $2) OR (account_id = $3 AND environment = 'live')
   ORDER BY list, account_id = $3`
 
-/**
- * @param at Time of the comparison, by Postgres's clock.
- * @param state State of the order, where a waiver of LEIE may hold. Without it no waiver holds.
- */
+/** When the comparison takes place, by Postgres's clock, and the state of the order, where a waiver of LEIE may hold. */
+export interface ComparedAt {
+  at: Date
+  /** Without it no waiver holds. */
+  state?: string | undefined
+}
+
 export async function checkExclusions(
   tx: Tx,
   { accountId, environment }: Scope,
-  at: Date,
+  { at, state }: ComparedAt,
   subjects: readonly ComparedSubject[],
-  { state }: { state?: string | undefined } = {},
 ): Promise<Map<string, ExclusionCheck>> {
   const owners = [accountId, environment, SERVICE_ACCOUNT_ID]
   const ids = subjects.map(({ prescriberId }) => prescriberId)

@@ -70,12 +70,19 @@ export interface ListEntry {
 /** Reads the rows of one file. */
 export interface RowReader {
   entryOf(row: readonly string[], secret: Buffer): ListEntry
+  /** When the row came to the list, and whether it ends an exclusion. */
+  datesOf(row: readonly string[]): RowDates
+}
+
+export interface RowDates {
+  listedOn: string | null
+  isEnded: boolean
 }
 
 /** @throws a refusal (`refuseList`) when columns are missing, which names them. */
 export function readerOf(list: ListName, header: readonly string[]): RowReader {
   const places = new Map(header.map((name, place) => [columnName(name), place]))
-  const { required, optional, entryOf } = list === 'leie' ? LEIE : SAM
+  const { required, optional, entryOf, datesOf } = list === 'leie' ? LEIE : SAM
   const missing = required.filter((names) => names.every((name) => !places.has(columnName(name))))
   if (missing.length > 0) {
     const names = missing.map(([name]) => name).join(', ')
@@ -89,14 +96,17 @@ export function readerOf(list: ListName, header: readonly string[]): RowReader {
   )
   // Columns in the order of their names, so that a moved column leaves the hash as it is. Deprecated columns are left out.
   const hashed = [...places].filter(([name]) => !UNHASHED.has(name)).sort(([a], [b]) => (a < b ? -1 : 1))
+  const cellsOf =
+    (row: readonly string[]): Cell =>
+    (name) => {
+      const place = known.get(name)
+      return place === undefined ? '' : (row[place] ?? '').trim()
+    }
   return {
+    datesOf: (row) => datesOf(cellsOf(row)),
     entryOf(row, secret) {
-      const at = (name: string) => {
-        const place = known.get(name)
-        return place === undefined ? '' : (row[place] ?? '').trim()
-      }
       const rowHash = hashOf(hashed.flatMap(([name, place]) => [name, (row[place] ?? '').trim()]))
-      return { rowHash, ...entryOf(at, secret) }
+      return { rowHash, ...entryOf(cellsOf(row), secret) }
     },
   }
 }
@@ -107,6 +117,7 @@ interface Format {
   required: readonly (readonly string[])[]
   optional: readonly (readonly string[])[]
   entryOf(at: Cell, secret: Buffer): Omit<ListEntry, 'rowHash'>
+  datesOf(at: Cell): RowDates
 }
 
 // SAM Number identifies nothing: it is blank nearly everywhere, and rows shared it before.
@@ -127,6 +138,10 @@ const LEIE: Format = {
     ['WVRSTATE', 'WAIVERSTATE'],
   ],
   optional: [['MIDNAME']],
+  datesOf(at) {
+    const endedOn = compactDate(at('REINDATE'))
+    return { listedOn: endedOn ?? compactDate(at('EXCLDATE')), isEnded: endedOn !== null }
+  },
   entryOf(at, secret) {
     const person = { lastName: at('LASTNAME'), firstName: at('FIRSTNAME') }
     const keys = hasName(person) ? matchKeysOf(secret, { ...person, birthDate: at('DOB'), states: [] }) : undefined
@@ -161,6 +176,10 @@ const SAM: Format = {
     ['NPI'],
   ],
   optional: [['Creation_Date'], ['Record Status']],
+  datesOf(at) {
+    const listedOn = dayOf(at('Creation_Date').slice(0, 10)) ?? slashDate(at('Active Date'))
+    return { listedOn, isEnded: false }
+  },
   entryOf(at, secret) {
     const person = { lastName: at('Last'), firstName: at('First') }
     const isOther = NOT_ITSELF.test(at('Additional Comments')) || /^inactive$/i.test(at('Record Status'))
