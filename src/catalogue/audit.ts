@@ -62,6 +62,8 @@ export const AUDIT_ACTIONS = {
   'prescriber_fact.ended': 'A fact about a prescriber was ended',
   'clinical_policy.changed': 'The clinical policy was changed',
   'clinical_formulary.replaced': 'The formulary was replaced',
+  'exclusion_list.uploaded': 'A file of an exclusion list was uploaded',
+  'exclusion_review.decided': 'A possible exclusion of a prescriber was cleared or confirmed',
   'schedule.created': 'A standing schedule was set up',
   'schedule.paused': 'A standing schedule was paused',
   'schedule.resumed': 'A standing schedule was resumed',

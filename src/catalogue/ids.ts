@@ -38,6 +38,9 @@ export const SCOPED_TYPES = {
   mnd: 'mandate',
   prs: 'prescriber',
   pfa: 'fact of a prescriber',
+  exi: 'import of an exclusion list',
+  exs: 'screening of prescribers',
+  exr: 'exclusion review',
   dif: 'model diff',
   evs: 'evaluation set',
 } as const

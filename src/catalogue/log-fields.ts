@@ -44,6 +44,9 @@ export const LOG_SUBJECTS = [
   'mandate',
   'schedule',
   'prescriber',
+  'exclusionImport',
+  'exclusionScreening',
+  'exclusionReview',
 ] as const
 export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extends 'attempt' ? number : string }
 

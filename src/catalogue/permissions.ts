@@ -136,6 +136,11 @@ export const PERMISSIONS = {
     roles: ['admin', 'approver', 'analyst', 'developer'],
     isScoped: true,
   },
+  'exclusions.write': {
+    allows: 'upload exclusion lists, and clear or confirm possible exclusions of prescribers',
+    roles: ['admin'],
+    isScoped: true,
+  },
   'clinical_policy.write': {
     allows: 'change the clinical policy and the formulary',
     roles: ['admin'],

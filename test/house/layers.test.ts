@@ -147,6 +147,7 @@ const READ = /\b(?:FROM|JOIN)\s+([a-z_]{3,})\b/g
 const READS_FROM_BELOW: Record<string, string> = {
   'src/attest/media: attestations':
     'media that an attestation shows are not erased, and are answered with their claims',
+  'src/attest/media: exclusion_imports': 'uploaded exclusion lists are in the store too, and are no strays',
   'src/attest/devices: capture_sessions': 'a device is kept while a session names it',
   'src/attest/captures: attestations': 'sessions and streams are kept while an attestation needs them',
   'src/attest/cases: claims': 'a case is locked together with its claim, and says what is known of it',
@@ -156,6 +157,7 @@ const READS_FROM_BELOW: Record<string, string> = {
   'src/attest/screen: attestations':
     'a screening of bytes that are attested has them re-evaluated, and keeps their media',
   'src/attest/screen: claims': 'a screening locks its claim against closing',
+  'src/authorize/exclusions: prescribers': 'accounts are screened again when a prescriber has changed',
   'src/platform/jobs: accounts': 'no job of a suspended account is dispatched, and those of a closed one are held',
 }
 // Remove each exception with its reason; add none.

@@ -1,7 +1,6 @@
 // The person behind a prescriber: names and birth date stand sealed in the row, and beside them only keyed hashes that exclusion
 // lists are compared with.
 
-import { hkdfSync } from 'node:crypto'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 import { type MatchKeys, matchKeysOf } from '../exclusions/match-keys.ts'
@@ -90,9 +89,4 @@ export function sealPerson(
 
 export function keysOf(secret: Buffer, { first, last, dob }: PrescriberPerson, states: readonly string[]): MatchKeys {
   return matchKeysOf(secret, { lastName: last, firstName: first, birthDate: dob, states })
-}
-
-/** The deployment's secret of the match keys (RFC 5869). Another master key gives other keys, which match nothing older. */
-export function deriveMatchSecret(masterKey: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', masterKey, '', 'countersign exclusion match v1', 32))
 }
