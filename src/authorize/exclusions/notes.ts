@@ -87,7 +87,7 @@ export const NOTES: Record<string, Note> = {
     description:
       'The body is the file as its publisher offers it. It is read by a job; a file that can’t replace the list in force ends the import ' +
       `as failed, and the list stays. ${GUIDE}`,
-    answers: { 202: { example: QUEUED } },
+    answers: { 202: { headers: { Location: 'Address of the import.' }, example: QUEUED } },
     problems: ['invalid_request', 'insufficient_role', 'payload_too_large', 'service_unavailable'],
   },
   'GET /v1/clinical/exclusion-lists/:list/imports': {
