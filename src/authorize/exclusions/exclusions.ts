@@ -40,10 +40,10 @@ import {
 import {
   type ChangeRow,
   countScreenings,
+  type ExclusionScreeningRow,
   findScreening,
   listChanges,
   listScreenings,
-  type ScreeningRow,
 } from './screening-rows.ts'
 
 export const MAX_UPLOAD_BYTES = 200 * 1024 * 1024
@@ -184,7 +184,7 @@ export function createExclusions({ db, store, ledger, pager, waits, now }: Exclu
     async screenings(
       scope: Scope,
       query: ListQuery & { status?: readonly string[] | undefined },
-    ): Promise<CountedPage<ScreeningRow>> {
+    ): Promise<CountedPage<ExclusionScreeningRow>> {
       const filter = { statuses: query.status, ...createdBetween(query) }
       return listPage(
         { db, pager },

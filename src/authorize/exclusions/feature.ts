@@ -8,9 +8,8 @@ import { createExclusions } from './exclusions.ts'
 import { purgeFiles } from './file-rows.ts'
 import { createListImporter } from './import.ts'
 import { createMatchSecret, SEALED_MATCH_SECRET } from './match-secret.ts'
-import { createMirror } from './mirror.ts'
 import { NOTES } from './notes.ts'
-import { createOperatorImports } from './operator-imports.ts'
+import { createMirror, createOperatorImports } from './operator.ts'
 import { exclusionRoutes } from './routes.ts'
 import { failImport, findEndedImports, requeueImport } from './rows.ts'
 import { createScreenings, type SubjectPager } from './screening.ts'
@@ -20,7 +19,7 @@ export type ExclusionsFeature = ReturnType<typeof exclusionsFeature>
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-// As long as clinical entries of the ledger: 21 CFR 1311.305 asks for two years.
+// The time that clinical entries of the ledger are kept: 21 CFR 1311.305 asks for two years.
 const KEPT_DAYS = 731
 /** Entries of a file that is not in force any more. Uploaded bytes stay as long as their import. */
 const ENTRY_DAYS = 30

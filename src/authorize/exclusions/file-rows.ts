@@ -73,7 +73,7 @@ export async function insertEntries(
   )
 }
 
-/** Those of the hashes that a file has, in hexadecimal. */
+/** Returns the hashes that a file has, in hexadecimal. */
 export async function findKnownHashes(tx: Tx, fileId: number, hashes: readonly Buffer[]): Promise<Set<string>> {
   const rows = await tx.query<{ hash: string }>(
     `SELECT DISTINCT encode(row_hash, 'hex') AS hash FROM exclusion_entries WHERE file_id = $1 AND row_hash = ANY($2::bytea[])`,

@@ -31,7 +31,7 @@ import {
 } from './rows.ts'
 import { queueScreening } from './screening-rows.ts'
 
-export interface ImportDeps {
+export interface ListImporterDeps {
   db: Pick<Database, 'tenant'>
   store: Pick<BlobStore, 'withLocalFile'>
   ledger: Pick<Ledger, 'record'>
@@ -63,7 +63,7 @@ type Settle = (tx: Tx) => Promise<void>
 
 export type ListImporter = ReturnType<typeof createListImporter>
 
-export function createListImporter({ db, store, ledger, matchSecret, now }: ImportDeps) {
+export function createListImporter({ db, store, ledger, matchSecret, now }: ListImporterDeps) {
   /** Does nothing when the import has ended. Returns whether it settled the job. */
   return async function importList(
     scope: Scope,

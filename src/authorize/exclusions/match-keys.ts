@@ -9,7 +9,7 @@ const FIRST_LENGTH = 15
 /** HMAC-SHA-256 cut to 128 bits: two of a million people share a key with a probability of 10^-27. */
 const KEY_BYTES = 16
 
-export interface Person {
+export interface ListedPerson {
   lastName: string
   firstName: string
   /** `YYYY-MM-DD` or `YYYYMMDD`. Text that names no day counts as unknown. */
@@ -28,7 +28,7 @@ export interface MatchKeys {
 }
 
 /** @param secret 32 bytes of the deployment (match-secret.ts). Keys under different secrets never match. */
-export function matchKeysOf(secret: Buffer, { lastName, firstName, birthDate, states }: Person): MatchKeys {
+export function matchKeysOf(secret: Buffer, { lastName, firstName, birthDate, states }: ListedPerson): MatchKeys {
   const last = foldName(lastName, LAST_LENGTH)
   const first = foldName(firstName, FIRST_LENGTH)
   const born = last === '' || first === '' ? null : foldDate(birthDate)
@@ -41,7 +41,7 @@ export function matchKeysOf(secret: Buffer, { lastName, firstName, birthDate, st
 }
 
 /** Whether both names have a letter left. A row without one has no keys, so an empty name matches no row. */
-export function hasName({ lastName, firstName }: Pick<Person, 'lastName' | 'firstName'>): boolean {
+export function hasName({ lastName, firstName }: Pick<ListedPerson, 'lastName' | 'firstName'>): boolean {
   return foldName(lastName, LAST_LENGTH) !== '' && foldName(firstName, FIRST_LENGTH) !== ''
 }
 

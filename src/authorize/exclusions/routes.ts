@@ -15,7 +15,7 @@ import {
 } from './exclusions.ts'
 import { FILE_KINDS, LISTS, REFUSALS } from './formats.ts'
 import { MATCHED_ON } from './judge.ts'
-import type { ChangeRow, ScreeningRow } from './screening-rows.ts'
+import type { ChangeRow, ExclusionScreeningRow } from './screening-rows.ts'
 
 const LIST = '/v1/clinical/exclusion-lists/:list'
 const SCREENINGS = '/v1/clinical/exclusion-screenings'
@@ -349,7 +349,7 @@ function toImportView(row: ShownImport): z.input<typeof importView> {
   }
 }
 
-function toScreeningView(row: ScreeningRow): z.input<typeof screeningView> {
+function toScreeningView(row: ExclusionScreeningRow): z.input<typeof screeningView> {
   return {
     exclusion_screening_id: row.id,
     cause: row.cause,

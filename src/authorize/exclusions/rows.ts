@@ -1,4 +1,4 @@
-// Imports, pointers and reviews of an account. Screenings: screening-rows.ts.
+// Imports, pointers and reviews of an account. ExclusionScreenings: screening-rows.ts.
 
 import { SERVICE_ACCOUNT_ID } from '#src/account/keys/accounts.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'

@@ -1,4 +1,4 @@
-// Screenings of all prescribers of an account, and what each of them found changed.
+// ExclusionScreenings of all prescribers of an account, and what each of them found changed.
 
 import { SERVICE_ACCOUNT_ID } from '#src/account/keys/accounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -10,7 +10,7 @@ import type { ExclusionEvidence, ExclusionStatus } from './judge.ts'
 
 export type ScreeningCause = ListName | 'prescribers'
 
-export interface ScreeningRow {
+export interface ExclusionScreeningRow {
   id: string
   cause: ScreeningCause
   status: 'queued' | 'running' | 'succeeded' | 'failed'
@@ -43,8 +43,8 @@ export async function queueScreening(
 }
 
 /** Starts it, or starts it anew; undefined when it has ended. */
-export async function startScreening(tx: Tx, id: string): Promise<ScreeningRow | undefined> {
-  const [row] = await tx.query<ScreeningRow>(
+export async function startScreening(tx: Tx, id: string): Promise<ExclusionScreeningRow | undefined> {
+  const [row] = await tx.query<ExclusionScreeningRow>(
     `UPDATE exclusion_screenings SET status = 'running', screened = 0 WHERE id = $1 AND status IN ('queued', 'running')
      RETURNING ${SCREENING}`,
     [id],
@@ -91,21 +91,21 @@ export async function findScreening(
   tx: Tx,
   { accountId, environment }: Scope,
   id: string,
-): Promise<ScreeningRow | undefined> {
-  const [row] = await tx.query<ScreeningRow>(
+): Promise<ExclusionScreeningRow | undefined> {
+  const [row] = await tx.query<ExclusionScreeningRow>(
     `SELECT ${SCREENING} FROM exclusion_screenings WHERE account_id = $1 AND environment = $2 AND id = $3`,
     [accountId, environment, id],
   )
   return row
 }
 
-export interface ScreeningFilter extends TimeRange {
+export interface ExclusionScreeningFilter extends TimeRange {
   statuses: readonly string[] | undefined
 }
 
 const SCREENINGS_THAT = `exclusion_screenings WHERE account_id = $1 AND environment = $2 AND ($3::text[] IS NULL OR status = ANY($3))
   AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)`
-const screeningValues = ({ accountId, environment }: Scope, { statuses, from, to }: ScreeningFilter) => [
+const screeningValues = ({ accountId, environment }: Scope, { statuses, from, to }: ExclusionScreeningFilter) => [
   ...[accountId, environment, statuses ?? null, from ?? null, to ?? null],
 ]
 
@@ -113,15 +113,15 @@ const screeningValues = ({ accountId, environment }: Scope, { statuses, from, to
 export async function listScreenings(
   tx: Tx,
   scope: Scope,
-  { before, limit, ...filter }: ScreeningFilter & { before: string | undefined; limit: number },
-): Promise<ScreeningRow[]> {
-  return tx.query<ScreeningRow>(
+  { before, limit, ...filter }: ExclusionScreeningFilter & { before: string | undefined; limit: number },
+): Promise<ExclusionScreeningRow[]> {
+  return tx.query<ExclusionScreeningRow>(
     `SELECT ${SCREENING} FROM ${SCREENINGS_THAT} AND ($6::text IS NULL OR id < $6) ORDER BY id DESC LIMIT $7`,
     [...screeningValues(scope, filter), before ?? null, limit],
   )
 }
 
-export async function countScreenings(tx: Tx, scope: Scope, filter: ScreeningFilter): Promise<number> {
+export async function countScreenings(tx: Tx, scope: Scope, filter: ExclusionScreeningFilter): Promise<number> {
   const [row] = await tx.query<{ count: number }>(countOf(SCREENINGS_THAT), screeningValues(scope, filter))
   return row?.count ?? 0
 }

@@ -42,7 +42,7 @@ export interface ScreeningDeps {
   subjects: SubjectPager
 }
 
-export type Screenings = ReturnType<typeof createScreenings>
+export type ExclusionScreenings = ReturnType<typeof createScreenings>
 
 export function createScreenings({ db, ledger, now, baseUrl, subjects }: ScreeningDeps) {
   async function screenPage(

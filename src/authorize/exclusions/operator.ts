@@ -1,14 +1,19 @@
-// Fetches the operator's lists from the addresses that the configuration names, and queues their import. What a mirror serves
-// again is fetched without its bytes where it knows ETags, and is imported once.
+// The operator's lists, for accounts without a list of their own: fetched from a mirror by the clock, or imported by a command. What a
+// mirror serves again is fetched without its bytes where it knows ETags, and is imported once.
 
+import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
 import { SERVICE_ACCOUNT_ID } from '#src/account/keys/accounts.ts'
+import type { Database } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
 import { OPERATOR, type Outbound } from '#src/platform/net/outbound.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { ExclusionSettings } from './config.ts'
-import type { Exclusions } from './exclusions.ts'
+import { type Exclusions, type ListUpload, MAX_UPLOAD_BYTES } from './exclusions.ts'
 import type { ListName } from './formats.ts'
+import type { ListImporter } from './import.ts'
+import { findImport, type ImportRow } from './rows.ts'
 
 /** The operator's imports and pointers belong to the service's own account. */
 export const OPERATOR_SCOPE: Scope = { accountId: SERVICE_ACCOUNT_ID, environment: 'live' }
@@ -77,4 +82,33 @@ export function createMirror({ outbound, store, exclusions, log }: MirrorDeps, s
 
 async function* pieces(body: Buffer): AsyncGenerator<Buffer> {
   yield body
+}
+
+export interface OperatorImportDeps {
+  db: Pick<Database, 'tenant'>
+  store: Pick<BlobStore, 'put'>
+  exclusions: Pick<Exclusions, 'insertOperators'>
+  importList: ListImporter
+}
+
+export type OperatorImports = ReturnType<typeof createOperatorImports>
+
+/** For the operator's command: the file is imported in the process of the command. */
+export function createOperatorImports({ db, store, exclusions, importList }: OperatorImportDeps) {
+  return {
+    /**
+     * Returns the import as it ended: a refused file is no error here.
+     * @throws {Error} when the file can't be read; {Failure} `payload_too_large`.
+     */
+    async importFile(path: string, wanted: Omit<ListUpload, 'fileName'>): Promise<ImportRow> {
+      const stored = await store.put(OPERATOR_SCOPE, createReadStream(path), { maxBytes: MAX_UPLOAD_BYTES })
+      const upload = { ...wanted, fileName: basename(path), ...stored }
+      const row = await exclusions.insertOperators(OPERATOR_SCOPE, upload, { isQueued: false })
+      if (row === undefined) throw new Error('the import was not stored')
+      await importList(OPERATOR_SCOPE, row.id, { settle: async () => {}, signal: new AbortController().signal })
+      const ended = await db.tenant(OPERATOR_SCOPE, (tx) => findImport(tx, OPERATOR_SCOPE, row.id))
+      if (ended === undefined) throw new Error('the import is gone')
+      return ended
+    },
+  }
 }

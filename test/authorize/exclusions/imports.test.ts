@@ -1,0 +1,266 @@
+// Which files replace a list, and how imports end.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createMirror, OPERATOR_SCOPE } from '#src/authorize/exclusions/operator.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { leieFile, samFile, zipOf } from '../../support/exclusion-lists.ts'
+import { type ExclusionService, type Json, LISTS, OTHERS, SCREENINGS, startExclusions } from './service.ts'
+
+let lists: ExclusionService
+beforeAll(async () => {
+  lists = await startExclusions()
+})
+afterAll(() => lists?.close())
+
+describe('a replacement', () => {
+  it('is refused by name, and the list in force stays', async () => {
+    const caller = await lists.service.makeCaller()
+    const { id, npi } = await lists.enter(caller)
+    const rows = [{ NPI: npi, EXCLDATE: '20261101' }]
+    await lists.importLeie(caller, rows)
+    const good = leieFile([...OTHERS, ...rows])
+    const month = Array.from({ length: 30 }, (_, day) => ({
+      LASTNAME: `A${day}`,
+      FIRSTNAME: 'B',
+      EXCLDATE: `202610${day % 9}1`,
+    }))
+    const cases: [string, Uint8Array, Json][] = [
+      ['missing_columns', samFile([{}]), {}],
+      ['no_rows', leieFile([]), {}],
+      ['unfinished_line', good.subarray(0, -1), {}],
+      ['unreadable_csv', Buffer.concat([good, Buffer.from('"one","two"\r\n')]), {}],
+      ['fewer_rows', leieFile(OTHERS), { file_name: '2026-11-02.csv' }],
+      ['older_list', leieFile([...OTHERS, ...OTHERS]), { file_name: '2026-10-31.csv' }],
+      ['supplement_as_full', leieFile(month), {}],
+      ['supplement_as_full', leieFile([...OTHERS, ...OTHERS]), { kind: 'full', file_name: '2611excl.csv' }],
+      ['date_in_future', good, { file_name: '2027-11-02.csv' }],
+      ['unreadable_zip', (await zipOf({ 'a.csv': good })).subarray(0, -10), {}],
+    ]
+    for (const [code, bytes, query] of cases) {
+      expect(await lists.importFile(caller, 'leie', bytes, query), code).toMatchObject({
+        status: 'failed',
+        failure: { code },
+      })
+    }
+    expect(await lists.get(caller, `${LISTS}/leie`)).toMatchObject({ list_date: '2026-11-01', rows: 9 })
+    expect(await lists.statusOf(caller, id)).toBe('excluded')
+    // Only bodies of a file begin an import.
+    const empty = await lists.service.call(caller, `${LISTS}/leie/import`, {
+      method: 'POST',
+      body: '',
+      headers: { 'Content-Type': 'text/csv' },
+    })
+    expect(empty).toMatchObject({ status: 400 })
+    expect((await lists.service.entries(caller, 'clinician_order')).map(({ reason }) => reason)).toContain(
+      'exclusion_list_refused_fewer_rows',
+    )
+  })
+
+  it('is forced by an owner only, which the audit log has', async () => {
+    const caller = await lists.service.makeCaller()
+    await lists.importLeie(caller, [{ EXCLDATE: '20261101' }])
+    const admin = await lists.service.signIn(caller.accountId, { role: 'admin' })
+    const headers = { ...admin.headers, 'Service-Environment': 'sandbox', 'Content-Type': 'text/csv' }
+    const refused = await lists.service.call({}, `${LISTS}/leie/import?force=true`, {
+      method: 'POST',
+      body: leieFile(OTHERS),
+      headers,
+    })
+    expect(refused).toMatchObject({ status: 403, json: { code: 'insufficient_role' } })
+    expect(await lists.importFile(caller, 'leie', leieFile(OTHERS), { force: 'true' })).toMatchObject({
+      status: 'succeeded',
+      rows: 8,
+    })
+    const entries = await lists.owner(
+      `SELECT after FROM audit_entries WHERE account_id = $1 AND action = 'exclusion_list.uploaded' ORDER BY id`,
+      [caller.accountId],
+    )
+    expect(entries.map(({ after }) => (typeof after === 'string' ? JSON.parse(after) : after).force)).toEqual([
+      false,
+      true,
+    ])
+  })
+
+  it('of two imports, the later date stays in either order', async () => {
+    for (const days of [
+      ['18', '19'],
+      ['19', '18'],
+    ]) {
+      const caller = await lists.service.makeCaller()
+      const uploads = await Promise.all(
+        days.map((day) => lists.upload(caller, 'leie', leieFile(OTHERS), { file_name: `2026-11-${day}.csv` })),
+      )
+      const taken = await Promise.all(
+        (
+          await lists.owner(`SELECT id FROM jobs WHERE queue = 'exclusions' AND account_id = $1 AND state = 'queued'`, [
+            caller.accountId,
+          ])
+        ).map(({ id }) => lists.jobs.take(String(id))),
+      )
+      await Promise.all(taken.map((one) => lists.jobs.run(one, lists.work)))
+      // The one that waited too long for the other is tried again.
+      await lists.jobs.hurry()
+      await lists.jobs.drain(lists.work, caller)
+      expect(await lists.get(caller, `${LISTS}/leie`)).toMatchObject({ list_date: '2026-11-19' })
+      const ended = await Promise.all(
+        uploads.map(({ import_id }) => lists.get(caller, `${LISTS}/leie/imports/${import_id}`)),
+      )
+      expect(ended.every(({ status }) => status === 'succeeded' || status === 'failed')).toBe(true)
+    }
+  })
+
+  it('by supplements adds exclusions once and ends those that were reinstated', async () => {
+    const caller = await lists.service.makeCaller()
+    const [excluded, back] = [await lists.enter(caller), await lists.enter(caller)]
+    const person = { LASTNAME: 'BACKVEX', FIRSTNAME: 'ROBIN', EXCLDATE: '20180220' }
+    const added = leieFile([...OTHERS.slice(0, 2), { NPI: excluded.npi, EXCLDATE: '20261001' }])
+    const early = await lists.importFile(caller, 'leie', added, { file_name: '2610excl.csv' })
+    expect(early).toMatchObject({ kind: 'excl', status: 'failed', failure: { code: 'no_full_list' } })
+    await lists.importLeie(caller, [{ ...person, NPI: back.npi }], { file_name: '2026-09-30.csv' })
+    expect(await lists.statusOf(caller, back.id)).toBe('excluded')
+    // It is cumulative: two of its rows are in the list already.
+    expect(await lists.importFile(caller, 'leie', added, { file_name: '2610excl.csv' })).toMatchObject({
+      rows: 10,
+      list_date: '2026-10-31',
+    })
+    const rein = leieFile([{ ...person, NPI: back.npi, REINDATE: '20261015' }])
+    expect(await lists.importFile(caller, 'leie', rein, { file_name: '2610rein.csv' })).toMatchObject({
+      kind: 'rein',
+      rows: 10,
+    })
+    expect(await lists.statusOf(caller, back.id)).toBe('clear')
+    expect(await lists.statusOf(caller, excluded.id)).toBe('excluded')
+    const [screening] = await lists.dataOf(caller, SCREENINGS)
+    const [change] = await lists.dataOf(caller, `${SCREENINGS}/${screening?.exclusion_screening_id}/changes`)
+    expect(change).toMatchObject({ prescriber_id: back.id, status_before: 'excluded', status: 'clear', evidence: [] })
+  })
+})
+
+describe('the work of the queue', () => {
+  it('is a no-op for what has ended, starts anew after a crash, and tells when it is dead', async () => {
+    const caller = await lists.service.makeCaller()
+    const { id } = await lists.enter(caller)
+    const { import_id: done } = await lists.importLeie(caller, [])
+    expect(await lists.jobs.runNew(caller, { exclusionImportId: String(done) }, lists.work)).toBe('done')
+    const [screening] = await lists.dataOf(caller, SCREENINGS)
+    expect(
+      await lists.jobs.runNew(caller, { exclusionScreeningId: String(screening?.exclusion_screening_id) }, lists.work),
+    ).toBe('done')
+
+    const { import_id: late } = await lists.upload(caller, 'leie', leieFile([...OTHERS, {}]))
+    const [row] = await lists.owner(`SELECT id FROM jobs WHERE payload ->> 'exclusionImportId' = $1`, [late])
+    const first = await lists.jobs.take(String(row?.id))
+    // Another delivery takes the job over: the first one changes nothing.
+    const second = await lists.jobs.take(String(row?.id))
+    expect(await lists.jobs.run(first, lists.work)).toBe('stale')
+    expect(await lists.get(caller, `${LISTS}/leie`)).toMatchObject({ rows: 8 })
+    await lists.jobs.kill(second, lists.work)
+    expect(await lists.get(caller, `${LISTS}/leie/imports/${late}`)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'import_failed' },
+    })
+    await lists.jobs.redrive(second, lists.work)
+    await lists.jobs.drain(lists.work, caller)
+    expect(await lists.get(caller, `${LISTS}/leie/imports/${late}`)).toMatchObject({ status: 'succeeded', rows: 9 })
+    expect(await lists.statusOf(caller, id)).toBe('clear')
+  })
+
+  it('repeats an upload with the same Idempotency-Key once', async () => {
+    const caller = await lists.service.makeCaller()
+    const headers = { 'Content-Type': 'text/csv', 'Idempotency-Key': 'one' }
+    const send = () =>
+      lists.service.call(caller, `${LISTS}/leie/import`, { method: 'POST', body: leieFile(OTHERS), headers })
+    const [first, second] = [await send(), await send()]
+    expect((second.json as Json).import_id).toBe((first.json as Json).import_id)
+    expect(second.headers['idempotent-replayed']).toBe('true')
+  })
+})
+
+describe('the operator', () => {
+  it('imports lists for accounts without one of their own, which are screened by the clock', async () => {
+    const [caller, other] = [await lists.service.makeCaller(), await lists.service.makeCaller()]
+    const [without, own] = [await lists.enter(caller), await lists.enter(other)]
+    await lists.importLeie(other, [])
+    const folder = await mkdtemp(join(tmpdir(), 'list-'))
+    const path = join(folder, 'LEIE-2026-11-18.csv')
+    await writeFile(path, leieFile([...OTHERS, { NPI: without.npi }, { NPI: own.npi }]))
+    const made = await lists.feature.operatorImports.importFile(path, {
+      list: 'leie',
+      kind: undefined,
+      isForced: false,
+    })
+    expect(made).toMatchObject({ status: 'succeeded', rows: 10, listDate: '2026-11-18', requestedBy: 'operator' })
+    expect(await lists.statusOf(caller, without.id)).toBe('excluded')
+    expect(await lists.get(caller, `${LISTS}/leie`)).toMatchObject({
+      source: 'operator',
+      import_id: null,
+      list_date: '2026-11-18',
+    })
+    expect(await lists.statusOf(other, own.id)).toBe('clear')
+    await writeFile(path, leieFile(OTHERS.slice(1)))
+    expect(
+      await lists.feature.operatorImports.importFile(path, { list: 'leie', kind: undefined, isForced: false }),
+    ).toMatchObject({
+      ...{ status: 'failed', failureCode: 'fewer_rows' },
+    })
+    await rm(folder, { recursive: true })
+    const task = lists.feature.feature.tasks?.find(({ name }) => name === 'exclusion screenings')
+    const { signal } = new AbortController()
+    await task?.start()(signal)
+    await lists.jobs.drain(lists.work)
+    const [screening] = await lists.dataOf(caller, SCREENINGS)
+    expect(screening).toMatchObject({ cause: 'leie', status: 'succeeded', changed: 1 })
+    const mails = await lists.owner(`SELECT recipient FROM mails WHERE subject_id = $1`, [
+      screening?.exclusion_screening_id,
+    ])
+    expect(mails).toEqual([])
+  })
+
+  it('names a mirror, which is fetched again only when it has another file', async () => {
+    let body = leieFile(OTHERS)
+    const server = createServer((request, response) => {
+      const tag = `"${body.length}"`
+      if (request.headers['if-none-match'] === tag) response.writeHead(304).end()
+      else response.writeHead(200, { ETag: tag }).end(body)
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/LEIE-2026-11-19.csv`
+    const { platform } = lists.service.services
+    const fetches: string[] = []
+    const outbound = {
+      send: async (request: { url: string; headers: Record<string, string> }) => {
+        const answer = await fetch(request.url, { headers: request.headers })
+        fetches.push(String(answer.status))
+        const bytes = Buffer.from(await answer.arrayBuffer())
+        return { ok: true, status: answer.status, headers: new Map(answer.headers), body: bytes, isTruncated: false }
+      },
+    } as never
+    const inserted: unknown[] = []
+    const exclusions = {
+      insertOperators: async (scope: Scope, wanted: object) => {
+        inserted.push({ scope, wanted })
+        return undefined
+      },
+    }
+    const mirror = createMirror(
+      { outbound, store: platform.store, exclusions, log: platform.log },
+      { EXCLUSION_LEIE_URL: url, EXCLUSION_SAM_URL: undefined },
+    )
+    const { signal } = new AbortController()
+    await mirror(signal)
+    await mirror(signal)
+    body = leieFile([...OTHERS, ...OTHERS])
+    await mirror(signal)
+    server.close()
+    expect(fetches).toEqual(['200', '304', '200'])
+    expect(inserted).toMatchObject([
+      { scope: OPERATOR_SCOPE, wanted: { list: 'leie', fileName: 'LEIE-2026-11-19.csv' } },
+      { scope: OPERATOR_SCOPE },
+    ])
+  })
+})
