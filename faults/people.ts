@@ -129,10 +129,11 @@ export function startPeople({ url, mails, journal, pauseMs }: PeopleOptions): Pe
     const request = { ...own, 'content-type': 'text/csv', 'idempotency-key': `list-${count}` }
     const path = '/v1/clinical/exclusion-lists/leie'
     const made = await again({ method: 'POST', path: `${path}/import`, headers: request, bytes: LIST })
-    const importId = typeof made?.json.import_id === 'string' ? made.json.import_id : null
+    const importId = typeof made?.json.exclusion_import_id === 'string' ? made.json.exclusion_import_id : null
     if (importId === null) return null
     const hasEnded = async () => {
-      const status = (await once({ method: 'GET', path: `${path}/imports/${importId}`, headers: own }))?.json.status
+      const status = (await once({ method: 'GET', path: `/v1/clinical/exclusion-imports/${importId}`, headers: own }))
+        ?.json.status
       return status === 'succeeded' || status === 'failed'
     }
     await until(hasEnded, { timeoutMs: GIVE_UP_MS, everyMs: 500 }).catch(() => {})

@@ -59,7 +59,7 @@ export const INTENT_NOT_CALLED: readonly string[] = [
   'POST /v1/trace/traces/:id/interventions',
   'GET /v1/trace/session-locks/:id',
   // These need an import, a screening or a review, which jobs make.
-  'GET /v1/clinical/exclusion-lists/:list/imports/:id',
+  'GET /v1/clinical/exclusion-imports/:id',
   'GET /v1/clinical/exclusion-screenings/:id/changes',
   'GET /v1/clinical/exclusion-reviews/:id',
   'POST /v1/clinical/exclusion-reviews/:id/decision',
@@ -85,6 +85,9 @@ const READS = [
   '/.well-known/svc-configuration',
   '/v1/agents',
   '/v1/agents/sessions',
+  '/v1/clinical/exclusion-imports',
+  '/v1/clinical/exclusion-lists/leie',
+  '/v1/clinical/exclusion-lists/sam',
   '/v1/clinical/exclusion-reviews',
   '/v1/clinical/exclusion-screenings',
   '/v1/clinical/formulary',
@@ -268,16 +271,9 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
     'GET /v1/clinical/policy/versions/:version': () => get('/v1/clinical/policy/versions/0'),
     'PUT /v1/clinical/policy': () =>
       send('PUT', '/v1/clinical/policy', { document: DEFAULT_CLINICAL_POLICY }, ANY_VERSION),
-    'GET /v1/clinical/exclusion-lists/:list': () => get('/v1/clinical/exclusion-lists/leie'),
-    'GET /v1/clinical/exclusion-lists/:list/imports': () => get('/v1/clinical/exclusion-lists/leie/imports'),
-    // Its job refuses the file, so that no list of the tenant grows.
-    'POST /v1/clinical/exclusion-lists/:list/import': () =>
-      send(
-        'POST',
-        '/v1/clinical/exclusion-lists/leie/import',
-        {},
-        { body: 'LASTNAME,FIRSTNAME\n', headers: { 'content-type': 'text/csv' } },
-      ),
+    // Their jobs refuse the files, so that no list of the tenant grows.
+    'POST /v1/clinical/exclusion-lists/leie/import': () => upload('leie'),
+    'POST /v1/clinical/exclusion-lists/sam/import': () => upload('sam'),
     'PUT /v1/clinical/formulary': () =>
       send(
         'PUT',

@@ -36,6 +36,7 @@ const CALLING_OUT: Record<string, string> = {
   'src/attest/hardware/lists.ts': 'clock',
   'src/attest/screen/detectors/detector.ts': 'screen',
   'src/attest/screen/detectors/open.ts': 'screen',
+  'src/authorize/exclusions/operator.ts': 'clock',
   'src/authorize/webhooks/policy-webhooks.ts': 'web',
   'src/trace/models/remote.ts': 'web',
 }

@@ -168,11 +168,10 @@ export function createExclusions({ db, store, ledger, pager, waits, now }: Exclu
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
     async imports(
       scope: Scope,
-      list: ListName,
-      query: ListQuery & { status?: readonly string[] | undefined },
+      query: ListQuery & { list?: ListName | undefined; status?: readonly string[] | undefined },
     ): Promise<CountedPage<ShownImport>> {
-      const filter = { list, statuses: query.status, ...createdBetween(query) }
-      const request = { route: `GET /v1/clinical/exclusion-lists/${list}/imports`, scope, query }
+      const filter = { list: query.list, statuses: query.status, ...createdBetween(query) }
+      const request = { route: 'GET /v1/clinical/exclusion-imports', scope, query }
       return listPage({ db, pager }, request, {
         rows: (tx, page) => listImports(tx, scope, { ...filter, ...page }),
         count: (tx) => countImports(tx, scope, filter),

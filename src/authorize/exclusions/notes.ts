@@ -11,7 +11,7 @@ const KEY = { type: 'key', id: IDS.key, label: 'compliance' } as const
 const GUIDE = 'See the [guide]({base_url}/docs/authorize/clinical#exclusion-lists).'
 
 const QUEUED = {
-  import_id: IMPORT_ID,
+  exclusion_import_id: IMPORT_ID,
   list: 'sam',
   kind: 'full',
   file_name: 'SAM_Exclusions_Public_Extract_V2_26324.ZIP',
@@ -67,7 +67,35 @@ const CLEARED = {
 }
 
 export const NOTES: Record<string, Note> = {
-  'GET /v1/clinical/exclusion-lists/:list': {
+  'GET /v1/clinical/exclusion-lists/leie': {
+    description: `The file that prescribers are compared with: the account’s own, or else the operator’s. ${GUIDE}`,
+    answers: {
+      200: {
+        example: {
+          list: 'leie',
+          list_date: '2026-11-20',
+          rows: 150_000,
+          source: 'account',
+          exclusion_import_id: IMPORT_ID,
+          changed_at: '2026-11-20T15:00:31.000Z',
+          is_stale: false,
+        },
+      },
+    },
+  },
+  'POST /v1/clinical/exclusion-lists/leie/import': {
+    description:
+      'The body is the file as its publisher offers it. It is read by a job; a file that can’t replace the list in force ends the import ' +
+      `as failed, and the list stays. ${GUIDE}`,
+    answers: {
+      202: {
+        headers: { Location: 'Address of the import.' },
+        example: { ...QUEUED, list: 'leie', file_name: 'UPDATED.csv' },
+      },
+    },
+    problems: ['invalid_request', 'insufficient_role', 'payload_too_large', 'service_unavailable'],
+  },
+  'GET /v1/clinical/exclusion-lists/sam': {
     description: `The file that prescribers are compared with: the account’s own, or else the operator’s. ${GUIDE}`,
     answers: {
       200: {
@@ -76,25 +104,25 @@ export const NOTES: Record<string, Note> = {
           list_date: '2026-11-20',
           rows: 150_000,
           source: 'account',
-          import_id: IMPORT_ID,
+          exclusion_import_id: IMPORT_ID,
           changed_at: '2026-11-20T15:00:31.000Z',
           is_stale: false,
         },
       },
     },
   },
-  'POST /v1/clinical/exclusion-lists/:list/import': {
+  'POST /v1/clinical/exclusion-lists/sam/import': {
     description:
       'The body is the file as its publisher offers it. It is read by a job; a file that can’t replace the list in force ends the import ' +
       `as failed, and the list stays. ${GUIDE}`,
     answers: { 202: { headers: { Location: 'Address of the import.' }, example: QUEUED } },
     problems: ['invalid_request', 'insufficient_role', 'payload_too_large', 'service_unavailable'],
   },
-  'GET /v1/clinical/exclusion-lists/:list/imports': {
+  'GET /v1/clinical/exclusion-imports': {
     description: 'Imports of the account. Those of the operator are not among them.',
     answers: { 200: { example: listed(SUCCEEDED) } },
   },
-  'GET /v1/clinical/exclusion-lists/:list/imports/:id': {
+  'GET /v1/clinical/exclusion-imports/:id': {
     description: 'With `wait`, it answers when the import has ended.',
     answers: { 200: { example: SUCCEEDED } },
     problems: ['environment_mismatch', 'not_found'],

@@ -4,7 +4,7 @@ import { endpoint, listEndpoint, type Route, reply } from '#src/platform/http/en
 import { listQuery, pageQuery } from '#src/platform/http/page.ts'
 import { idParam, idParams, several } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
-import { timestampView, workFailureView, workStatusView } from '#src/platform/http/views.ts'
+import { extended, timestampView, workFailureView, workStatusView } from '#src/platform/http/views.ts'
 import {
   type Exclusions,
   type ListState,
@@ -13,11 +13,11 @@ import {
   type ShownImport,
   type ShownReview,
 } from './exclusions.ts'
-import { FILE_KINDS, LISTS, REFUSALS } from './formats.ts'
+import { FILE_KINDS, LISTS, type ListName, REFUSALS } from './formats.ts'
 import { MATCHED_ON } from './judge.ts'
 import type { ChangeRow, ExclusionScreeningRow } from './screening-rows.ts'
 
-const LIST = '/v1/clinical/exclusion-lists/:list'
+const IMPORTS = '/v1/clinical/exclusion-imports'
 const SCREENINGS = '/v1/clinical/exclusion-screenings'
 const REVIEWS = '/v1/clinical/exclusion-reviews'
 const reading = { scope: 'admin', permission: 'prescribers.read', needsAccountKey: true } as const
@@ -47,7 +47,7 @@ const listView = z
       .meta({ id: 'ExclusionListSource' })
       .nullable()
       .describe('operator: the account has no file of its own.'),
-    import_id: z.string().nullable().describe('Import of the account that put it in force.'),
+    exclusion_import_id: z.string().nullable().describe('Import of the account that put it in force.'),
     changed_at: timestampView.nullable(),
     is_stale: z.boolean().describe('Missing, or older than 45 days (leie) or 7 days (sam).'),
   })
@@ -55,7 +55,7 @@ const listView = z
 
 const importView = z
   .object({
-    import_id: z.string(),
+    exclusion_import_id: z.string(),
     list: listName,
     kind: fileKind,
     file_name: z.string().nullable(),
@@ -88,35 +88,33 @@ const screeningView = z
   })
   .meta({ id: 'ExclusionScreening' })
 
+const evidenceView = z
+  .object({ list: listName, row_hash: rowHash, list_date: day, matched_on: matchedOn })
+  .meta({ id: 'ExclusionEvidence' })
+
 const changeView = z
   .object({
     prescriber_id: z.string(),
     status_before: status,
     status,
-    evidence: z.array(
-      z
-        .object({ list: listName, row_hash: rowHash, list_date: day, matched_on: matchedOn })
-        .meta({ id: 'ExclusionEvidence' }),
-    ),
+    evidence: z.array(evidenceView),
     changed_at: timestampView,
   })
   .meta({ id: 'ExclusionChange' })
 
-const reviewView = z
-  .object({
+const reviewView = extended(
+  evidenceView,
+  {
     exclusion_review_id: z.string(),
     prescriber_id: z.string(),
-    list: listName,
-    row_hash: rowHash,
-    list_date: day,
-    matched_on: matchedOn,
     status: reviewStatus,
     reason: reviewReason.nullable(),
     decided_by: actorView.nullable(),
     decided_at: timestampView.nullable(),
     created_at: timestampView,
-  })
-  .meta({ id: 'ExclusionReview' })
+  },
+  { id: 'ExclusionReview' },
+)
 
 const decisionRequest = z
   .strictObject({ decision: z.enum(['cleared', 'confirmed']).meta({ id: 'ExclusionDecision' }), reason: reviewReason })
@@ -126,96 +124,108 @@ const decisionRequest = z
   })
   .meta({ id: 'DecideExclusionReviewRequest' })
 
-const uploadQuery = z.object({
+const nameAndForce = {
   file_name: z
     .string()
     .max(200)
     .regex(/^[\p{L}\p{N} ._()-]+$/u, 'must be a file name, without a folder')
     .optional()
-    .describe('Name that the publisher gave the file: it tells its date, and whether it is a supplement.'),
-  kind: fileKind.optional(),
+    .describe('Name that the publisher gave the file: it tells the date of the list.'),
   force: z
     .enum(['true', 'false'])
+    .meta({ id: 'ForcedImport' })
     .default('false')
     .describe('Accepts an older list, or one with fewer rows. Owners only.'),
-})
-
-const params = z.object({ list: listName })
-const importParams = z.object({ list: listName, id: idParam('exi') })
-
-export function exclusionRoutes(exclusions: Exclusions): Route[] {
-  return [...listRoutes(exclusions), ...screeningRoutes(exclusions), ...reviewRoutes(exclusions)]
+}
+const uploadQuery = {
+  leie: z.object({ ...nameAndForce, kind: fileKind.optional() }),
+  sam: z.object(nameAndForce),
 }
 
-function listRoutes(exclusions: Exclusions): Route[] {
-  const accepted = (row: ShownImport) =>
-    reply(202, toImportView(row), { Location: `/v1/clinical/exclusion-lists/${row.list}/imports/${row.id}` })
+const TITLE: Record<ListName, string> = { leie: 'LEIE', sam: 'SAM' }
+
+export function exclusionRoutes(exclusions: Exclusions): Route[] {
+  return [
+    ...LISTS.flatMap((list) => listRoutes(exclusions, list)),
+    ...importRoutes(exclusions),
+    ...screeningRoutes(exclusions),
+    ...reviewRoutes(exclusions),
+  ]
+}
+
+function listRoutes(exclusions: Exclusions, list: ListName): Route[] {
+  const path = `/v1/clinical/exclusion-lists/${list}`
+  const name = list === 'leie' ? 'Leie' : 'Sam'
+  const accepted = (row: ShownImport) => reply(202, toImportView(row), { Location: `${IMPORTS}/${row.id}` })
   return [
     endpoint(
       {
         ...reading,
         method: 'GET',
-        path: LIST,
-        operationId: 'getExclusionList',
-        sdk: 'clinical.exclusionLists.retrieve',
+        path,
+        operationId: `get${name}`,
+        sdk: `clinical.exclusionLists.retrieve${name}`,
         effect: 'read',
         kind: 'call',
-        summary: 'Read which file of an exclusion list is in force',
-        params,
+        summary: `Read which file of ${TITLE[list]} is in force`,
         view: listView,
         status: [200],
       },
-      async ({ caller, params: { list } }) => toListView(await exclusions.state(caller, list)),
+      async ({ caller }) => toListView(await exclusions.state(caller, list)),
     ),
     endpoint(
       {
         ...writing,
         method: 'POST',
-        path: `${LIST}/import`,
-        operationId: 'importExclusionList',
-        sdk: 'clinical.exclusionLists.import',
+        path: `${path}/import`,
+        operationId: `import${name}`,
+        sdk: `clinical.exclusionLists.import${name}`,
         effect: 'write',
         kind: 'upload',
-        summary: 'Upload a file of an exclusion list (CSV, or ZIP with one CSV; up to 200 MB)',
+        summary: `Upload a file of ${TITLE[list]} (CSV, or ZIP with one CSV; up to 200 MB)`,
         audits: 'exclusion_list.uploaded',
-        params,
-        query: uploadQuery,
+        query: uploadQuery[list],
         rawBody: { contentTypes: ['text/csv', 'application/zip', 'application/octet-stream'], isHashed: true },
         maxBodyBytes: MAX_UPLOAD_BYTES,
         view: importView,
         status: [202],
       },
-      async ({ caller, params: { list }, query, stream, idempotencyKey }) => {
-        const upload = { list, fileName: query.file_name, kind: query.kind, isForced: query.force === 'true' }
+      async ({ caller, query, stream, idempotencyKey }) => {
+        const kind = 'kind' in query ? query.kind : undefined
+        const upload = { list, fileName: query.file_name, kind, isForced: query.force === 'true' }
         return accepted(await exclusions.upload(caller, upload, { source: stream, key: idempotencyKey }))
       },
       async ({ caller }, id) => accepted(await exclusions.getImport(caller, id)),
     ),
+  ]
+}
+
+function importRoutes(exclusions: Exclusions): Route[] {
+  return [
     listEndpoint(
       {
         ...reading,
-        path: `${LIST}/imports`,
+        path: IMPORTS,
         operationId: 'listExclusionImports',
-        sdk: 'clinical.exclusionLists.imports.list',
-        summary: 'List imports of an exclusion list, newest first',
-        params,
-        query: { ...listQuery, status: several(workStatusView).optional() },
+        sdk: 'clinical.exclusionImports.list',
+        summary: 'List imports of exclusion lists, newest first',
+        query: { ...listQuery, list: listName.optional(), status: several(workStatusView).optional() },
         item: importView,
       },
-      ({ caller, params: { list }, query }) => exclusions.imports(caller, list, query),
+      ({ caller, query }) => exclusions.imports(caller, query),
       toImportView,
     ),
     endpoint(
       {
         ...reading,
         method: 'GET',
-        path: `${LIST}/imports/:id`,
+        path: `${IMPORTS}/:id`,
         operationId: 'getExclusionImport',
-        sdk: 'clinical.exclusionLists.imports.retrieve',
+        sdk: 'clinical.exclusionImports.retrieve',
         effect: 'read',
         kind: 'wait',
         summary: 'Read the status of an import, and why a file was refused',
-        params: importParams,
+        params: idParams('exi'),
         query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait until it has ended.') }),
         waits: true,
         view: importView,
@@ -324,7 +334,7 @@ function toListView({ list, pointer, isStale }: ListState): z.input<typeof listV
     list_date: pointer?.listDate ?? null,
     rows: pointer?.rows ?? null,
     source: pointer === undefined ? null : pointer.isOperators ? 'operator' : 'account',
-    import_id: pointer === undefined || pointer.isOperators ? null : pointer.importId,
+    exclusion_import_id: pointer === undefined || pointer.isOperators ? null : pointer.importId,
     changed_at: pointer?.changedAt.toISOString() ?? null,
     is_stale: isStale,
   }
@@ -332,7 +342,7 @@ function toListView({ list, pointer, isStale }: ListState): z.input<typeof listV
 
 function toImportView(row: ShownImport): z.input<typeof importView> {
   return {
-    import_id: row.id,
+    exclusion_import_id: row.id,
     list: row.list,
     kind: row.kind,
     file_name: row.fileName,

@@ -125,15 +125,15 @@ export function findEndedImports(asked: readonly AwaitedRow[]): Statement {
 }
 
 export interface ImportFilter extends TimeRange {
-  list: ListName
+  list: ListName | undefined
   statuses: readonly string[] | undefined
 }
 
-const IMPORTS_THAT = `exclusion_imports WHERE account_id = $1 AND environment = $2 AND list = $3
+const IMPORTS_THAT = `exclusion_imports WHERE account_id = $1 AND environment = $2 AND ($3::text IS NULL OR list = $3)
   AND ($4::text[] IS NULL OR status = ANY($4)) AND ($5::timestamptz IS NULL OR created_at >= $5)
   AND ($6::timestamptz IS NULL OR created_at < $6)`
 const importValues = ({ accountId, environment }: Scope, { list, statuses, from, to }: ImportFilter) => [
-  ...[accountId, environment, list, statuses ?? null, from ?? null, to ?? null],
+  ...[accountId, environment, list ?? null, statuses ?? null, from ?? null, to ?? null],
 ]
 
 /** Newest first. */

@@ -168,7 +168,7 @@ function letterOf(
       `The prescribers of the account ${accountId} (${environment}) were compared with the exclusion lists LEIE and SAM. The status of ${changed} ${changed === 1 ? 'prescriber' : 'prescribers'} is another one than before.`,
       `GET /v1/clinical/exclusion-screenings/${id}/changes lists them. Orders of an excluded prescriber are refused, and those of one under review wait for a decision.`,
     ],
-    action: { label: 'Read how reviews are decided', url: `${baseUrl}/docs/clinical#exclusion-lists` },
+    action: { label: 'Read how reviews are decided', url: `${baseUrl}/docs/authorize/clinical#exclusion-lists` },
     notes: ['You get this mail because you are an owner or admin of the account.'],
   }
 }

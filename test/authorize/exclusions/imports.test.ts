@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMirror, OPERATOR_SCOPE } from '#src/authorize/exclusions/operator.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { leieFile, samFile, zipOf } from '../../support/exclusion-lists.ts'
-import { type ExclusionService, type Json, LISTS, OTHERS, SCREENINGS, startExclusions } from './service.ts'
+import { type ExclusionService, IMPORTS, type Json, LISTS, OTHERS, SCREENINGS, startExclusions } from './service.ts'
 
 let lists: ExclusionService
 beforeAll(async () => {
@@ -108,7 +108,7 @@ describe('a replacement', () => {
       await lists.jobs.drain(lists.work, caller)
       expect(await lists.get(caller, `${LISTS}/leie`)).toMatchObject({ list_date: '2026-11-19' })
       const ended = await Promise.all(
-        uploads.map(({ import_id }) => lists.get(caller, `${LISTS}/leie/imports/${import_id}`)),
+        uploads.map(({ exclusion_import_id }) => lists.get(caller, `${IMPORTS}/${exclusion_import_id}`)),
       )
       expect(ended.every(({ status }) => status === 'succeeded' || status === 'failed')).toBe(true)
     }
@@ -145,14 +145,14 @@ describe('the work of the queue', () => {
   it('is a no-op for what has ended, starts anew after a crash, and tells when it is dead', async () => {
     const caller = await lists.service.makeCaller()
     const { id } = await lists.enter(caller)
-    const { import_id: done } = await lists.importLeie(caller, [])
+    const { exclusion_import_id: done } = await lists.importLeie(caller, [])
     expect(await lists.jobs.runNew(caller, { exclusionImportId: String(done) }, lists.work)).toBe('done')
     const [screening] = await lists.dataOf(caller, SCREENINGS)
     expect(
       await lists.jobs.runNew(caller, { exclusionScreeningId: String(screening?.exclusion_screening_id) }, lists.work),
     ).toBe('done')
 
-    const { import_id: late } = await lists.upload(caller, 'leie', leieFile([...OTHERS, {}]))
+    const { exclusion_import_id: late } = await lists.upload(caller, 'leie', leieFile([...OTHERS, {}]))
     const [row] = await lists.owner(`SELECT id FROM jobs WHERE payload ->> 'exclusionImportId' = $1`, [late])
     const first = await lists.jobs.take(String(row?.id))
     // Another delivery takes the job over: the first one changes nothing.
@@ -160,13 +160,13 @@ describe('the work of the queue', () => {
     expect(await lists.jobs.run(first, lists.work)).toBe('stale')
     expect(await lists.get(caller, `${LISTS}/leie`)).toMatchObject({ rows: 8 })
     await lists.jobs.kill(second, lists.work)
-    expect(await lists.get(caller, `${LISTS}/leie/imports/${late}`)).toMatchObject({
+    expect(await lists.get(caller, `${IMPORTS}/${late}`)).toMatchObject({
       status: 'failed',
       failure: { code: 'import_failed' },
     })
     await lists.jobs.redrive(second, lists.work)
     await lists.jobs.drain(lists.work, caller)
-    expect(await lists.get(caller, `${LISTS}/leie/imports/${late}`)).toMatchObject({ status: 'succeeded', rows: 9 })
+    expect(await lists.get(caller, `${IMPORTS}/${late}`)).toMatchObject({ status: 'succeeded', rows: 9 })
     expect(await lists.statusOf(caller, id)).toBe('clear')
   })
 
@@ -176,7 +176,7 @@ describe('the work of the queue', () => {
     const send = () =>
       lists.service.call(caller, `${LISTS}/leie/import`, { method: 'POST', body: leieFile(OTHERS), headers })
     const [first, second] = [await send(), await send()]
-    expect((second.json as Json).import_id).toBe((first.json as Json).import_id)
+    expect((second.json as Json).exclusion_import_id).toBe((first.json as Json).exclusion_import_id)
     expect(second.headers['idempotent-replayed']).toBe('true')
   })
 })
@@ -198,7 +198,7 @@ describe('the operator', () => {
     expect(await lists.statusOf(caller, without.id)).toBe('excluded')
     expect(await lists.get(caller, `${LISTS}/leie`)).toMatchObject({
       source: 'operator',
-      import_id: null,
+      exclusion_import_id: null,
       list_date: '2026-11-18',
     })
     expect(await lists.statusOf(other, own.id)).toBe('clear')

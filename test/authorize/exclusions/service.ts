@@ -14,6 +14,7 @@ import { startTestService } from '../../support/service.ts'
 export const NOW = new Date('2026-11-20T12:00:00Z')
 const LATER = '2099-06-30T00:00:00.000Z'
 export const LISTS = '/v1/clinical/exclusion-lists'
+export const IMPORTS = '/v1/clinical/exclusion-imports'
 export const REVIEWS = '/v1/clinical/exclusion-reviews'
 export const SCREENINGS = '/v1/clinical/exclusion-screenings'
 /** Rows that match nobody. */
@@ -51,9 +52,9 @@ export async function startExclusions() {
 
   /** Uploads a file, runs its import and the screening after it, and returns the import. */
   async function importFile(caller: TestCaller, list: ListName, bytes: Uint8Array, query: Json = {}): Promise<Json> {
-    const { import_id: id } = await upload(caller, list, bytes, query)
+    const { exclusion_import_id: id } = await upload(caller, list, bytes, query)
     await jobs.drain(work, caller)
-    return get(caller, `${LISTS}/${list}/imports/${id}?wait=1`)
+    return get(caller, `${IMPORTS}/${id}?wait=1`)
   }
 
   async function check(scope: Scope, id: string, { at = NOW, state }: { at?: Date; state?: string } = {}) {

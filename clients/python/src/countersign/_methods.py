@@ -2715,6 +2715,345 @@ class ClaimsMethods(Group):
         )
 
 
+class ClinicalExclusionImportsMethods(Group):
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        created_gte: str | None = None,
+        created_lt: str | None = None,
+        include: Literal["total_count"] | None = None,
+        list: literals.ExclusionListName | None = None,
+        status: literals.WorkStatus | Sequence[literals.WorkStatus] | None = None,
+        timeout: float | None = None,
+    ) -> Pages[models.ExclusionImport, models.ExclusionImportList]:
+        """List imports of exclusion lists, newest first.
+
+        Imports of the account. Those of the operator are not among them.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/exclusion-imports",
+            models.ExclusionImportList,
+            query=given(
+                {
+                    "limit": limit,
+                    "cursor": cursor,
+                    "created_gte": created_gte,
+                    "created_lt": created_lt,
+                    "include": include,
+                    "list": list,
+                    "status": status,
+                }
+            ),
+            timeout=timeout,
+        )
+
+    def retrieve(
+        self,
+        exclusion_import_id: str,
+        *,
+        wait: int | None = None,
+        timeout: float | None = None,
+    ) -> models.ExclusionImport:
+        """Read the status of an import, and why a file was refused.
+
+        With `wait`, it answers when the import has ended.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            wait: Seconds to wait until it has ended.
+        """
+        return self._json(
+            "GET",
+            path("/v1/clinical/exclusion-imports/{}", exclusion_import_id),
+            models.ExclusionImport,
+            query=given({"wait": wait}),
+            timeout=timeout,
+        )
+
+
+class ClinicalExclusionListsMethods(Group):
+    def import_leie(
+        self,
+        body: Source,
+        *,
+        file_name: str | None = None,
+        force: literals.ForcedImport | None = None,
+        kind: literals.ExclusionFileKind | None = None,
+        content_type: Literal["text/csv", "application/zip", "application/octet-stream"] | None = None,
+        on_progress: Progress | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ExclusionImport:
+        """Upload a file of LEIE (CSV, or ZIP with one CSV; up to 200 MB).
+
+        The body is the file as its publisher offers it. It is read by a job; a file that can’t replace the list in
+        force ends the import as failed, and the list stays. See the
+        [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+
+        Args:
+            file_name: Name that the publisher gave the file: it tells the date of the list.
+            force: Accepts an older list, or one with fewer rows. Owners only. Default: `false`.
+        """
+        return self._upload(
+            "POST",
+            "/v1/clinical/exclusion-lists/leie/import",
+            body,
+            models.ExclusionImport,
+            query=given({"file_name": file_name, "force": force, "kind": kind}),
+            content_type=content_type,
+            on_progress=on_progress,
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    def import_sam(
+        self,
+        body: Source,
+        *,
+        file_name: str | None = None,
+        force: literals.ForcedImport | None = None,
+        content_type: Literal["text/csv", "application/zip", "application/octet-stream"] | None = None,
+        on_progress: Progress | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ExclusionImport:
+        """Upload a file of SAM (CSV, or ZIP with one CSV; up to 200 MB).
+
+        The body is the file as its publisher offers it. It is read by a job; a file that can’t replace the list in
+        force ends the import as failed, and the list stays. See the
+        [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+
+        Args:
+            file_name: Name that the publisher gave the file: it tells the date of the list.
+            force: Accepts an older list, or one with fewer rows. Owners only. Default: `false`.
+        """
+        return self._upload(
+            "POST",
+            "/v1/clinical/exclusion-lists/sam/import",
+            body,
+            models.ExclusionImport,
+            query=given({"file_name": file_name, "force": force}),
+            content_type=content_type,
+            on_progress=on_progress,
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    def retrieve_leie(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.ExclusionList:
+        """Read which file of LEIE is in force.
+
+        The file that prescribers are compared with: the account’s own, or else the operator’s. See the
+        [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+        """
+        return self._json(
+            "GET",
+            "/v1/clinical/exclusion-lists/leie",
+            models.ExclusionList,
+            timeout=timeout,
+        )
+
+    def retrieve_sam(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.ExclusionList:
+        """Read which file of SAM is in force.
+
+        The file that prescribers are compared with: the account’s own, or else the operator’s. See the
+        [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+        """
+        return self._json(
+            "GET",
+            "/v1/clinical/exclusion-lists/sam",
+            models.ExclusionList,
+            timeout=timeout,
+        )
+
+
+class ClinicalExclusionReviewsMethods(Group):
+    def decide(
+        self,
+        exclusion_review_id: str,
+        *,
+        decision: literals.ExclusionDecision,
+        reason: literals.ExclusionReviewReason,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ExclusionReview:
+        """Clear or confirm a review.
+
+        The decision holds for the prescriber and the row, in later files too. The opposite decision replaces it. A
+        match by NPI, or by name and birth date, excludes whatever was decided.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+        """
+        return self._json(
+            "POST",
+            path("/v1/clinical/exclusion-reviews/{}/decision", exclusion_review_id),
+            models.ExclusionReview,
+            body=given({"decision": decision, "reason": reason}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        created_gte: str | None = None,
+        created_lt: str | None = None,
+        include: Literal["total_count"] | None = None,
+        status: literals.ExclusionReviewStatus | Sequence[literals.ExclusionReviewStatus] | None = None,
+        list: literals.ExclusionListName | None = None,
+        prescriber_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Pages[models.ExclusionReview, models.ExclusionReviewList]:
+        """List rows of exclusion lists that may be a prescriber’s, newest first.
+
+        Matches by the name, which a person has to clear or confirm.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+            prescriber_id: `prs_test_` or `prs_live_` and 26 characters.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/exclusion-reviews",
+            models.ExclusionReviewList,
+            query=given(
+                {
+                    "limit": limit,
+                    "cursor": cursor,
+                    "created_gte": created_gte,
+                    "created_lt": created_lt,
+                    "include": include,
+                    "status": status,
+                    "list": list,
+                    "prescriber_id": prescriber_id,
+                }
+            ),
+            timeout=timeout,
+        )
+
+    def retrieve(
+        self,
+        exclusion_review_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.ExclusionReview:
+        """Read one review.
+
+        The row is found in the published list by the name of the prescriber.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+        """
+        return self._json(
+            "GET",
+            path("/v1/clinical/exclusion-reviews/{}", exclusion_review_id),
+            models.ExclusionReview,
+            timeout=timeout,
+        )
+
+
+class ClinicalExclusionScreeningsMethods(Group):
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        created_gte: str | None = None,
+        created_lt: str | None = None,
+        include: Literal["total_count"] | None = None,
+        status: literals.WorkStatus | Sequence[literals.WorkStatus] | None = None,
+        timeout: float | None = None,
+    ) -> Pages[models.ExclusionScreening, models.ExclusionScreeningList]:
+        """List comparisons of all prescribers with the exclusion lists, newest first.
+
+        All prescribers are compared after each import, after changes of prescribers, and once a day. It informs: an
+        order is always compared with the lists in force itself.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/exclusion-screenings",
+            models.ExclusionScreeningList,
+            query=given(
+                {
+                    "limit": limit,
+                    "cursor": cursor,
+                    "created_gte": created_gte,
+                    "created_lt": created_lt,
+                    "include": include,
+                    "status": status,
+                }
+            ),
+            timeout=timeout,
+        )
+
+    def list_changes(
+        self,
+        exclusion_screening_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> Pages[models.ExclusionChange, models.ExclusionChangeList]:
+        """List prescribers whose status a screening found changed.
+
+        Statuses without regard to waivers, which hold in one state only.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._pages(
+            "GET",
+            path("/v1/clinical/exclusion-screenings/{}/changes", exclusion_screening_id),
+            models.ExclusionChangeList,
+            query=given({"limit": limit, "cursor": cursor}),
+            timeout=timeout,
+        )
+
+
 class ClinicalFactChallengesMethods(Group):
     def create(
         self,
@@ -3229,6 +3568,10 @@ class ClinicalPrescribersMethods(Group):
 class ClinicalMethods(Group):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
+        self.exclusion_imports = ClinicalExclusionImportsMethods(transport)
+        self.exclusion_lists = ClinicalExclusionListsMethods(transport)
+        self.exclusion_reviews = ClinicalExclusionReviewsMethods(transport)
+        self.exclusion_screenings = ClinicalExclusionScreeningsMethods(transport)
         self.fact_challenges = ClinicalFactChallengesMethods(transport)
         self.facts = ClinicalFactsMethods(transport)
         self.formulary = ClinicalFormularyMethods(transport)

@@ -244,6 +244,8 @@ AuditAction: TypeAlias = Literal[
     "prescriber_fact.ended",
     "clinical_policy.changed",
     "clinical_formulary.replaced",
+    "exclusion_list.uploaded",
+    "exclusion_review.decided",
     "schedule.created",
     "schedule.paused",
     "schedule.resumed",
@@ -577,6 +579,79 @@ EvidenceFormat: TypeAlias = Literal[
     "apple-appattest",
 ]
 
+ExclusionDecision: TypeAlias = Literal[
+    "cleared",
+    "confirmed",
+]
+
+ExclusionFileKind: TypeAlias = Literal[
+    "full",
+    "excl",
+    "rein",
+]
+"""full replaces the list; excl and rein are monthly supplements of LEIE, which are merged with it."""
+
+ExclusionImportFailureCode: TypeAlias = Literal[
+    "unreadable_zip",
+    "unreadable_csv",
+    "invalid_encoding",
+    "missing_columns",
+    "no_rows",
+    "unfinished_line",
+    "fewer_rows",
+    "older_list",
+    "supplement_as_full",
+    "no_full_list",
+    "date_unknown",
+    "date_in_future",
+    "import_failed",
+]
+
+ExclusionListName: TypeAlias = Literal[
+    "leie",
+    "sam",
+]
+"""leie: of the OIG of the HHS; sam: of the GSA."""
+
+ExclusionListSource: TypeAlias = Literal[
+    "account",
+    "operator",
+]
+
+ExclusionMatch: TypeAlias = Literal[
+    "npi",
+    "name_birth_date",
+    "name",
+    "name_state",
+]
+
+ExclusionReviewReason: TypeAlias = Literal[
+    "birth_date_differs",
+    "npi_differs",
+    "ssn_differs",
+    "address_differs",
+    "other_person",
+    "same_person",
+]
+
+ExclusionReviewStatus: TypeAlias = Literal[
+    "open",
+    "cleared",
+    "confirmed",
+]
+
+ExclusionScreeningCause: TypeAlias = Literal[
+    "leie",
+    "sam",
+    "prescribers",
+]
+
+ExclusionStatus: TypeAlias = Literal[
+    "clear",
+    "review",
+    "excluded",
+]
+
 ExecutionStatus: TypeAlias = Literal[
     "executed",
     "succeeded",
@@ -852,6 +927,11 @@ Flag: TypeAlias = Literal[
     "false",
 ]
 
+ForcedImport: TypeAlias = Literal[
+    "true",
+    "false",
+]
+
 GivenFactEndReason: TypeAlias = Literal[
     "entered_in_error",
     "replaced",
@@ -1114,6 +1194,7 @@ Permission: TypeAlias = Literal[
     "prescribers.read",
     "prescribers.write",
     "prescribers.confirm",
+    "exclusions.write",
     "clinical_policy.write",
     "webhooks.read",
     "webhooks.write",

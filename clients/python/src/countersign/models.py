@@ -2009,6 +2009,130 @@ class EvidencePacket(AnswerModel):
     """The record keys of the environment, to verify offline what is signed here."""
 
 
+class ExclusionChange(AnswerModel):
+    prescriber_id: str
+    status_before: literals.ExclusionStatus | str
+    status: literals.ExclusionStatus | str
+    evidence: list[ExclusionEvidence]
+    changed_at: str
+
+
+class ExclusionChangeList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[ExclusionChange]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class ExclusionEvidence(AnswerModel):
+    list: literals.ExclusionListName | str
+    row_hash: str
+    """SHA-256 of the row, in hexadecimal."""
+    list_date: str
+    matched_on: literals.ExclusionMatch | str
+
+
+class ExclusionImport(AnswerModel):
+    exclusion_import_id: str
+    list: literals.ExclusionListName | str
+    kind: literals.ExclusionFileKind | str
+    file_name: str | None
+    status: literals.WorkStatus | str
+    failure: ExclusionImportFailure | None
+    sha256: str
+    """SHA-256 of the file, in hexadecimal."""
+    size: int
+    """Bytes of the file."""
+    force: bool
+    rows: int | None
+    """Rows of the list after the import."""
+    list_date: str | None
+    requested_by: Actor
+    created_at: str
+    finished_at: str | None
+
+
+class ExclusionImportFailure(AnswerModel):
+    code: literals.ExclusionImportFailureCode | str
+    detail: str
+
+
+class ExclusionImportList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[ExclusionImport]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class ExclusionList(AnswerModel):
+    list: literals.ExclusionListName | str
+    list_date: str | None
+    """Date of the list in force; null: there is none."""
+    rows: int | None
+    source: literals.ExclusionListSource | str | None
+    """operator: the account has no file of its own."""
+    exclusion_import_id: str | None
+    """Import of the account that put it in force."""
+    changed_at: str | None
+    is_stale: bool
+    """Missing, or older than 45 days (leie) or 7 days (sam)."""
+
+
+class ExclusionReview(ExclusionEvidence):
+    exclusion_review_id: str
+    prescriber_id: str
+    status: literals.ExclusionReviewStatus | str
+    reason: literals.ExclusionReviewReason | str | None
+    decided_by: Actor | None
+    decided_at: str | None
+    created_at: str
+
+
+class ExclusionReviewList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[ExclusionReview]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class ExclusionScreening(AnswerModel):
+    exclusion_screening_id: str
+    cause: literals.ExclusionScreeningCause | str
+    """The list that was imported, or prescribers who changed. The comparison is always with both lists."""
+    status: literals.WorkStatus | str
+    failure: ExclusionScreeningFailure | None
+    screened: int
+    """Prescribers compared."""
+    changed: int
+    """Prescribers whose status is another one than before."""
+    created_at: str
+    finished_at: str | None
+
+
+class ExclusionScreeningFailure(AnswerModel):
+    code: Literal["screening_failed"] | str
+    detail: str
+
+
+class ExclusionScreeningList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[ExclusionScreening]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
 class Execution(AnswerModel):
     jti: str
     status: literals.ExecutionStatus | str

@@ -100,6 +100,7 @@ import type {
   CreatedTraceShare,
   CreatedWebhookEndpoint,
   Credential,
+  DecideExclusionReviewRequest,
   Decision,
   DecisionAnalytics,
   DecisionExplanation,
@@ -145,6 +146,15 @@ import type {
   EventPull,
   EventTypeEntry,
   EventTypeEntryList,
+  ExclusionChange,
+  ExclusionChangeList,
+  ExclusionImport,
+  ExclusionImportList,
+  ExclusionList,
+  ExclusionReview,
+  ExclusionReviewList,
+  ExclusionScreening,
+  ExclusionScreeningList,
   Execution,
   ExportAccountRequest,
   ExportAuditEntriesQuery,
@@ -164,6 +174,7 @@ import type {
   GetBatchQuery,
   GetDecisionProofQuery,
   GetDeviceHistoryQuery,
+  GetExclusionImportQuery,
   GetLedgerConsistencyQuery,
   GetMandateSpendQuery,
   GetRecoveryQuery,
@@ -175,6 +186,8 @@ import type {
   GetUsageQuery,
   GetWebhookEndpointStatisticsQuery,
   GrantDisclosureRequest,
+  ImportLeieQuery,
+  ImportSamQuery,
   Inference,
   Intent,
   IntentList,
@@ -221,6 +234,10 @@ import type {
   ListEvalSetsQuery,
   ListEventConsumersQuery,
   ListEventsQuery,
+  ListExclusionChangesQuery,
+  ListExclusionImportsQuery,
+  ListExclusionReviewsQuery,
+  ListExclusionScreeningsQuery,
   ListFormularyEntriesQuery,
   ListIntentsQuery,
   ListInvitesQuery,
@@ -1823,6 +1840,147 @@ export class ClaimsMethods extends Group {
   }
 }
 
+export class ClinicalExclusionImportsMethods extends Group {
+  /**
+   * List imports of exclusion lists, newest first.
+   *
+   * Imports of the account. Those of the operator are not among them.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  list(args?: ListExclusionImportsQuery, options?: CallOptions): Pages<ExclusionImport, ExclusionImportList> {
+    return this.callPages<ExclusionImport, ExclusionImportList>('/v1/clinical/exclusion-imports', { args, answer: 'ExclusionImport' }, options)
+  }
+
+  /**
+   * Read the status of an import, and why a file was refused.
+   *
+   * With `wait`, it answers when the import has ended.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  retrieve(exclusionImportId: string, args?: GetExclusionImportQuery, options?: CallOptions): Call<ExclusionImport> {
+    return this.callJson<ExclusionImport>('GET', path`/v1/clinical/exclusion-imports/${exclusionImportId}`, { args, answer: 'ExclusionImport' }, options)
+  }
+}
+
+export class ClinicalExclusionListsMethods extends Group {
+  /**
+   * Upload a file of LEIE (CSV, or ZIP with one CSV; up to 200 MB).
+   *
+   * The body is the file as its publisher offers it. It is read by a job; a file that can’t replace the list in force
+   * ends the import as failed, and the list stays. See the
+   * [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  importLeie(body: Uploadable, args?: ImportLeieQuery & {
+      contentType?: 'text/csv' | 'application/zip' | 'application/octet-stream' | undefined
+    }, options?: UploadOptions): Call<ExclusionImport> {
+    return this.callUpload<ExclusionImport>(['POST', '/v1/clinical/exclusion-lists/leie/import'], body, { args, answer: 'ExclusionImport' }, options)
+  }
+
+  /**
+   * Upload a file of SAM (CSV, or ZIP with one CSV; up to 200 MB).
+   *
+   * The body is the file as its publisher offers it. It is read by a job; a file that can’t replace the list in force
+   * ends the import as failed, and the list stays. See the
+   * [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  importSam(body: Uploadable, args?: ImportSamQuery & {
+      contentType?: 'text/csv' | 'application/zip' | 'application/octet-stream' | undefined
+    }, options?: UploadOptions): Call<ExclusionImport> {
+    return this.callUpload<ExclusionImport>(['POST', '/v1/clinical/exclusion-lists/sam/import'], body, { args, answer: 'ExclusionImport' }, options)
+  }
+
+  /**
+   * Read which file of LEIE is in force.
+   *
+   * The file that prescribers are compared with: the account’s own, or else the operator’s. See the
+   * [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  retrieveLeie(options?: CallOptions): Call<ExclusionList> {
+    return this.callJson<ExclusionList>('GET', '/v1/clinical/exclusion-lists/leie', { answer: 'flat' }, options)
+  }
+
+  /**
+   * Read which file of SAM is in force.
+   *
+   * The file that prescribers are compared with: the account’s own, or else the operator’s. See the
+   * [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  retrieveSam(options?: CallOptions): Call<ExclusionList> {
+    return this.callJson<ExclusionList>('GET', '/v1/clinical/exclusion-lists/sam', { answer: 'flat' }, options)
+  }
+}
+
+export class ClinicalExclusionReviewsMethods extends Group {
+  /**
+   * Clear or confirm a review.
+   *
+   * The decision holds for the prescriber and the row, in later files too. The opposite decision replaces it. A match by
+   * NPI, or by name and birth date, excludes whatever was decided.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  decide(exclusionReviewId: string, args: DecideExclusionReviewRequest, options?: CallOptions): Call<ExclusionReview> {
+    return this.callJson<ExclusionReview>('POST', path`/v1/clinical/exclusion-reviews/${exclusionReviewId}/decision`, { args, body: 'flat', answer: 'ExclusionReview' }, options)
+  }
+
+  /**
+   * List rows of exclusion lists that may be a prescriber’s, newest first.
+   *
+   * Matches by the name, which a person has to clear or confirm.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  list(args?: ListExclusionReviewsQuery, options?: CallOptions): Pages<ExclusionReview, ExclusionReviewList> {
+    return this.callPages<ExclusionReview, ExclusionReviewList>('/v1/clinical/exclusion-reviews', { args, answer: 'ExclusionReview' }, options)
+  }
+
+  /**
+   * Read one review.
+   *
+   * The row is found in the published list by the name of the prescriber.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  retrieve(exclusionReviewId: string, options?: CallOptions): Call<ExclusionReview> {
+    return this.callJson<ExclusionReview>('GET', path`/v1/clinical/exclusion-reviews/${exclusionReviewId}`, { answer: 'ExclusionReview' }, options)
+  }
+}
+
+export class ClinicalExclusionScreeningsMethods extends Group {
+  /**
+   * List comparisons of all prescribers with the exclusion lists, newest first.
+   *
+   * All prescribers are compared after each import, after changes of prescribers, and once a day. It informs: an order
+   * is always compared with the lists in force itself.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  list(args?: ListExclusionScreeningsQuery, options?: CallOptions): Pages<ExclusionScreening, ExclusionScreeningList> {
+    return this.callPages<ExclusionScreening, ExclusionScreeningList>('/v1/clinical/exclusion-screenings', { args, answer: 'ExclusionScreening' }, options)
+  }
+
+  /**
+   * List prescribers whose status a screening found changed.
+   *
+   * Statuses without regard to waivers, which hold in one state only.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  listChanges(exclusionScreeningId: string, args?: ListExclusionChangesQuery, options?: CallOptions): Pages<ExclusionChange, ExclusionChangeList> {
+    return this.callPages<ExclusionChange, ExclusionChangeList>(path`/v1/clinical/exclusion-screenings/${exclusionScreeningId}/changes`, { args, answer: 'ExclusionChange' }, options)
+  }
+}
+
 export class ClinicalFactChallengesMethods extends Group {
   /**
    * Ask for a challenge for the passkey of the person who confirms facts.
@@ -2059,6 +2217,10 @@ export class ClinicalPrescribersMethods extends Group {
 }
 
 export class ClinicalMethods extends Group {
+  readonly exclusionImports: ClinicalExclusionImportsMethods
+  readonly exclusionLists: ClinicalExclusionListsMethods
+  readonly exclusionReviews: ClinicalExclusionReviewsMethods
+  readonly exclusionScreenings: ClinicalExclusionScreeningsMethods
   readonly factChallenges: ClinicalFactChallengesMethods
   readonly facts: ClinicalFactsMethods
   readonly formulary: ClinicalFormularyMethods
@@ -2069,6 +2231,10 @@ export class ClinicalMethods extends Group {
 
   constructor(transport: Transport) {
     super(transport)
+    this.exclusionImports = new ClinicalExclusionImportsMethods(transport)
+    this.exclusionLists = new ClinicalExclusionListsMethods(transport)
+    this.exclusionReviews = new ClinicalExclusionReviewsMethods(transport)
+    this.exclusionScreenings = new ClinicalExclusionScreeningsMethods(transport)
     this.factChallenges = new ClinicalFactChallengesMethods(transport)
     this.facts = new ClinicalFactsMethods(transport)
     this.formulary = new ClinicalFormularyMethods(transport)

@@ -756,7 +756,7 @@ export interface AttributionVerification {
   correlation: number | null
 }
 
-export type AuditAction = 'act.refused' | 'account.created' | 'account.renamed' | 'account.suspended' | 'account.unsuspended' | 'account.exported' | 'account.export_read' | 'account.closed' | 'account.reopened' | 'plan.changed' | 'products.changed' | 'key.created' | 'key.changed' | 'key.rotated' | 'key.revoked' | 'user.signed_in' | 'user.signed_out' | 'user.sign_in_refused' | 'sso.configured' | 'sso.domain_verified' | 'sso.domain_ended' | 'sso.removed' | 'sso.login_refused' | 'sso.linked' | 'scim_token.created' | 'scim_token.revoked' | 'login_link.printed' | 'user.invited' | 'invite.resent' | 'invite.revoked' | 'invite.accepted' | 'user.provisioned' | 'user.updated' | 'user.role_changed' | 'user.deprovisioned' | 'passkey.registered' | 'passkey.renamed' | 'passkey.removed' | 'passkey.counter_refused' | 'webhook_endpoint.created' | 'webhook_endpoint.changed' | 'webhook_endpoint.secret_rotated' | 'webhook_endpoint.deleted' | 'webhook_endpoint.recovered' | 'webhook_delivery.redelivered' | 'webhook_deliveries.exported' | 'event_consumer.deleted' | 'policy_webhook_secret.rotated' | 'risk_policy.changed' | 'policy.changed' | 'policy.rolled_back' | 'prescriber.created' | 'prescriber.changed' | 'prescriber.suspended' | 'prescriber.reinstated' | 'prescriber_fact.entered' | 'prescriber_fact.confirmed' | 'prescriber_fact.ended' | 'clinical_policy.changed' | 'clinical_formulary.replaced' | 'schedule.created' | 'schedule.paused' | 'schedule.resumed' | 'schedule.cancelled' | 'agent.retired' | 'screening_settings.changed' | 'kill_switch.changed' | 'share.created' | 'share.changed' | 'share.revoked' | 'disclosure.granted' | 'disclosure.denied' | 'disclosure.revoked' | 'device.enrolled' | 'device.renamed' | 'device.revoked' | 'device.evidence_changed' | 'root_ca.added' | 'root_ca.removed' | 'c2pa_anchor.added' | 'c2pa_anchor.removed' | 'claim.erased' | 'media.read' | 'evidence.read' | 'trace_texts.read' | 'trace_texts.erased' | 'decision_facts.read' | 'ledger.exported' | 'audit.exported' | 'signing_key.rotated' | 'signing_key.revoked'
+export type AuditAction = 'act.refused' | 'account.created' | 'account.renamed' | 'account.suspended' | 'account.unsuspended' | 'account.exported' | 'account.export_read' | 'account.closed' | 'account.reopened' | 'plan.changed' | 'products.changed' | 'key.created' | 'key.changed' | 'key.rotated' | 'key.revoked' | 'user.signed_in' | 'user.signed_out' | 'user.sign_in_refused' | 'sso.configured' | 'sso.domain_verified' | 'sso.domain_ended' | 'sso.removed' | 'sso.login_refused' | 'sso.linked' | 'scim_token.created' | 'scim_token.revoked' | 'login_link.printed' | 'user.invited' | 'invite.resent' | 'invite.revoked' | 'invite.accepted' | 'user.provisioned' | 'user.updated' | 'user.role_changed' | 'user.deprovisioned' | 'passkey.registered' | 'passkey.renamed' | 'passkey.removed' | 'passkey.counter_refused' | 'webhook_endpoint.created' | 'webhook_endpoint.changed' | 'webhook_endpoint.secret_rotated' | 'webhook_endpoint.deleted' | 'webhook_endpoint.recovered' | 'webhook_delivery.redelivered' | 'webhook_deliveries.exported' | 'event_consumer.deleted' | 'policy_webhook_secret.rotated' | 'risk_policy.changed' | 'policy.changed' | 'policy.rolled_back' | 'prescriber.created' | 'prescriber.changed' | 'prescriber.suspended' | 'prescriber.reinstated' | 'prescriber_fact.entered' | 'prescriber_fact.confirmed' | 'prescriber_fact.ended' | 'clinical_policy.changed' | 'clinical_formulary.replaced' | 'exclusion_list.uploaded' | 'exclusion_review.decided' | 'schedule.created' | 'schedule.paused' | 'schedule.resumed' | 'schedule.cancelled' | 'agent.retired' | 'screening_settings.changed' | 'kill_switch.changed' | 'share.created' | 'share.changed' | 'share.revoked' | 'disclosure.granted' | 'disclosure.denied' | 'disclosure.revoked' | 'device.enrolled' | 'device.renamed' | 'device.revoked' | 'device.evidence_changed' | 'root_ca.added' | 'root_ca.removed' | 'c2pa_anchor.added' | 'c2pa_anchor.removed' | 'claim.erased' | 'media.read' | 'evidence.read' | 'trace_texts.read' | 'trace_texts.erased' | 'decision_facts.read' | 'ledger.exported' | 'audit.exported' | 'signing_key.rotated' | 'signing_key.revoked'
 
 export interface AuditEntry {
   auditEntryId: string
@@ -1926,6 +1926,11 @@ export interface DeaRegistration {
   expiresAt: string
 }
 
+export interface DecideExclusionReviewRequest {
+  decision: ExclusionDecision
+  reason: ExclusionReviewReason
+}
+
 export interface Decision {
   decisionId: string
   kind: Open<DecisionKind>
@@ -2634,6 +2639,152 @@ export interface EvidencePacket {
   keys: ({ kty: 'EC'; crv: 'P-256'; x: string; y: string; kid: string; alg: 'ES256'; use: 'sig'; env: Open<Environment>; family: Open<'token' | 'record'>; revoked?: KeyRevocationVerbatim })[]
 }
 
+export interface ExclusionChange {
+  prescriberId: string
+  statusBefore: Open<ExclusionStatus>
+  status: Open<ExclusionStatus>
+  evidence: ExclusionEvidence[]
+  changedAt: string
+}
+
+export interface ExclusionChangeList {
+  object: 'list'
+  data: ExclusionChange[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+export type ExclusionDecision = 'cleared' | 'confirmed'
+
+export interface ExclusionEvidence {
+  list: Open<ExclusionListName>
+  /** SHA-256 of the row, in hexadecimal. */
+  rowHash: string
+  listDate: string
+  matchedOn: Open<ExclusionMatch>
+}
+
+/** full replaces the list; excl and rein are monthly supplements of LEIE, which are merged with it. */
+export type ExclusionFileKind = 'full' | 'excl' | 'rein'
+
+export interface ExclusionImport {
+  exclusionImportId: string
+  list: Open<ExclusionListName>
+  kind: Open<ExclusionFileKind>
+  fileName: string | null
+  status: Open<WorkStatus>
+  failure: ExclusionImportFailure | null
+  /** SHA-256 of the file, in hexadecimal. */
+  sha256: string
+  /** Bytes of the file. */
+  size: number
+  force: boolean
+  /** Rows of the list after the import. */
+  rows: number | null
+  listDate: string | null
+  requestedBy: Actor
+  createdAt: string
+  finishedAt: string | null
+}
+
+export interface ExclusionImportFailure {
+  code: Open<ExclusionImportFailureCode>
+  detail: string
+}
+
+export type ExclusionImportFailureCode = 'unreadable_zip' | 'unreadable_csv' | 'invalid_encoding' | 'missing_columns' | 'no_rows' | 'unfinished_line' | 'fewer_rows' | 'older_list' | 'supplement_as_full' | 'no_full_list' | 'date_unknown' | 'date_in_future' | 'import_failed'
+
+export interface ExclusionImportList {
+  object: 'list'
+  data: ExclusionImport[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+export interface ExclusionList {
+  list: Open<ExclusionListName>
+  /** Date of the list in force; null: there is none. */
+  listDate: string | null
+  rows: number | null
+  /** operator: the account has no file of its own. */
+  source: Open<ExclusionListSource> | null
+  /** Import of the account that put it in force. */
+  exclusionImportId: string | null
+  changedAt: string | null
+  /** Missing, or older than 45 days (leie) or 7 days (sam). */
+  isStale: boolean
+}
+
+/** leie: of the OIG of the HHS; sam: of the GSA. */
+export type ExclusionListName = 'leie' | 'sam'
+
+export type ExclusionListSource = 'account' | 'operator'
+
+export type ExclusionMatch = 'npi' | 'name_birth_date' | 'name' | 'name_state'
+
+export interface ExclusionReview extends ExclusionEvidence {
+  exclusionReviewId: string
+  prescriberId: string
+  status: Open<ExclusionReviewStatus>
+  reason: Open<ExclusionReviewReason> | null
+  decidedBy: Actor | null
+  decidedAt: string | null
+  createdAt: string
+}
+
+export interface ExclusionReviewList {
+  object: 'list'
+  data: ExclusionReview[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+export type ExclusionReviewReason = 'birth_date_differs' | 'npi_differs' | 'ssn_differs' | 'address_differs' | 'other_person' | 'same_person'
+
+export type ExclusionReviewStatus = 'open' | 'cleared' | 'confirmed'
+
+export interface ExclusionScreening {
+  exclusionScreeningId: string
+  /** The list that was imported, or prescribers who changed. The comparison is always with both lists. */
+  cause: Open<ExclusionScreeningCause>
+  status: Open<WorkStatus>
+  failure: ExclusionScreeningFailure | null
+  /** Prescribers compared. */
+  screened: number
+  /** Prescribers whose status is another one than before. */
+  changed: number
+  createdAt: string
+  finishedAt: string | null
+}
+
+export type ExclusionScreeningCause = 'leie' | 'sam' | 'prescribers'
+
+export interface ExclusionScreeningFailure {
+  code: 'screening_failed'
+  detail: string
+}
+
+export interface ExclusionScreeningList {
+  object: 'list'
+  data: ExclusionScreening[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+export type ExclusionStatus = 'clear' | 'review' | 'excluded'
+
 export interface Execution {
   jti: string
   status: Open<ExecutionStatus>
@@ -2727,6 +2878,8 @@ export type FieldErrorCode = 'account_key_required' | 'account_not_empty' | 'acc
 export type FinishReason = 'stop' | 'length' | 'canary_tripped' | 'tool_calls' | 'refusal' | 'content_filter'
 
 export type Flag = 'true' | 'false'
+
+export type ForcedImport = 'true' | 'false'
 
 export interface FormularyEntry {
   /** Concept id of RxNorm. */
@@ -4088,7 +4241,7 @@ export interface PendingDeliveries {
   oldestCreatedAt: string | null
 }
 
-export type Permission = 'claims.read' | 'claims.submit' | 'claims.erase' | 'cases.read' | 'cases.write' | 'screening.read' | 'screening.use' | 'devices.read' | 'devices.write' | 'agents.read' | 'agents.write' | 'agents.suspend' | 'traces.read' | 'traces.write' | 'shares.write' | 'disclosures.read' | 'disclosures.decide' | 'texts.read' | 'texts.erase' | 'locks.read' | 'locks.write' | 'decisions.read' | 'decisions.facts' | 'policy.read' | 'policy.write' | 'intents.read' | 'intents.write' | 'intents.stop' | 'approvals.read' | 'approvals.decide' | 'passkeys.own' | 'mandates.read' | 'mandates.write' | 'schedules.read' | 'schedules.write' | 'prescribers.read' | 'prescribers.write' | 'prescribers.confirm' | 'clinical_policy.write' | 'webhooks.read' | 'webhooks.write' | 'events.read' | 'keys.manage' | 'account.read' | 'account.write' | 'usage.read' | 'plan.write' | 'products.write' | 'team.read' | 'team.write' | 'sso.write' | 'audit.read' | 'account.export' | 'account.close' | 'session.own'
+export type Permission = 'claims.read' | 'claims.submit' | 'claims.erase' | 'cases.read' | 'cases.write' | 'screening.read' | 'screening.use' | 'devices.read' | 'devices.write' | 'agents.read' | 'agents.write' | 'agents.suspend' | 'traces.read' | 'traces.write' | 'shares.write' | 'disclosures.read' | 'disclosures.decide' | 'texts.read' | 'texts.erase' | 'locks.read' | 'locks.write' | 'decisions.read' | 'decisions.facts' | 'policy.read' | 'policy.write' | 'intents.read' | 'intents.write' | 'intents.stop' | 'approvals.read' | 'approvals.decide' | 'passkeys.own' | 'mandates.read' | 'mandates.write' | 'schedules.read' | 'schedules.write' | 'prescribers.read' | 'prescribers.write' | 'prescribers.confirm' | 'exclusions.write' | 'clinical_policy.write' | 'webhooks.read' | 'webhooks.write' | 'events.read' | 'keys.manage' | 'account.read' | 'account.write' | 'usage.read' | 'plan.write' | 'products.write' | 'team.read' | 'team.write' | 'sso.write' | 'audit.read' | 'account.export' | 'account.close' | 'session.own'
 
 export interface PingData {
   webhook_endpoint_id: string
@@ -6874,6 +7027,83 @@ export interface ListClaimsQuery {
 
 /** The arguments of claims.timeline.list. */
 export interface ListClaimTimelineQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+}
+
+/** The arguments of clinical.exclusionImports.list. */
+export interface ListExclusionImportsQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+  /** Created at or after this time. */
+  createdGte?: string | undefined
+  /** Created before this time. */
+  createdLt?: string | undefined
+  include?: 'total_count' | undefined
+  list?: ExclusionListName | undefined
+  status?: WorkStatus | readonly WorkStatus[] | undefined
+}
+
+/** The arguments of clinical.exclusionImports.retrieve. */
+export interface GetExclusionImportQuery {
+  /** Seconds to wait until it has ended. */
+  wait?: number | undefined
+}
+
+/** The arguments of clinical.exclusionLists.importLeie. */
+export interface ImportLeieQuery {
+  /** Name that the publisher gave the file: it tells the date of the list. */
+  fileName?: string | undefined
+  /** Accepts an older list, or one with fewer rows. Owners only. Default: `false`. */
+  force?: ForcedImport | undefined
+  kind?: ExclusionFileKind | undefined
+}
+
+/** The arguments of clinical.exclusionLists.importSam. */
+export interface ImportSamQuery {
+  /** Name that the publisher gave the file: it tells the date of the list. */
+  fileName?: string | undefined
+  /** Accepts an older list, or one with fewer rows. Owners only. Default: `false`. */
+  force?: ForcedImport | undefined
+}
+
+/** The arguments of clinical.exclusionReviews.list. */
+export interface ListExclusionReviewsQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+  /** Created at or after this time. */
+  createdGte?: string | undefined
+  /** Created before this time. */
+  createdLt?: string | undefined
+  include?: 'total_count' | undefined
+  status?: ExclusionReviewStatus | readonly ExclusionReviewStatus[] | undefined
+  list?: ExclusionListName | undefined
+  /** `prs_test_` or `prs_live_` and 26 characters. */
+  prescriberId?: string | undefined
+}
+
+/** The arguments of clinical.exclusionScreenings.list. */
+export interface ListExclusionScreeningsQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+  /** Created at or after this time. */
+  createdGte?: string | undefined
+  /** Created before this time. */
+  createdLt?: string | undefined
+  include?: 'total_count' | undefined
+  status?: WorkStatus | readonly WorkStatus[] | undefined
+}
+
+/** The arguments of clinical.exclusionScreenings.listChanges. */
+export interface ListExclusionChangesQuery {
   /** Most items of a page; 20 when absent. */
   limit?: number | undefined
   /** `next_cursor` of the page before. */
