@@ -22,6 +22,7 @@ const SESSION = 'honest-session'
 const DEVICE = 'honest-device'
 const KILL_SWITCH = { mode: 'monitor', max_age_s: 300, families: [] }
 const ANY_VERSION = { headers: { 'content-type': 'application/json', 'If-Match': '*' } }
+const NO_LIST = { body: 'LASTNAME,FIRSTNAME\n', headers: { 'content-type': 'text/csv' } }
 // What is made and not yet used.
 const MOST_KEPT = 40
 
@@ -272,8 +273,10 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
     'PUT /v1/clinical/policy': () =>
       send('PUT', '/v1/clinical/policy', { document: DEFAULT_CLINICAL_POLICY }, ANY_VERSION),
     // Their jobs refuse the files, so that no list of the tenant grows.
-    'POST /v1/clinical/exclusion-lists/leie/import': () => upload('leie'),
-    'POST /v1/clinical/exclusion-lists/sam/import': () => upload('sam'),
+    'POST /v1/clinical/exclusion-lists/leie/import': () =>
+      send('POST', '/v1/clinical/exclusion-lists/leie/import', {}, NO_LIST),
+    'POST /v1/clinical/exclusion-lists/sam/import': () =>
+      send('POST', '/v1/clinical/exclusion-lists/sam/import', {}, NO_LIST),
     'PUT /v1/clinical/formulary': () =>
       send(
         'PUT',
