@@ -216,6 +216,7 @@ export function createExclusions({ db, store, ledger, pager, waits, now }: Exclu
       },
     ): Promise<CountedPage<ShownReview>> {
       const { status: statuses, list, prescriber_id: prescriberId } = query
+      if (prescriberId !== undefined) checkId(prescriberId, 'prs', scope.environment)
       const filter = { statuses, list, prescriberId, ...createdBetween(query) }
       return listPage(
         { db, pager },

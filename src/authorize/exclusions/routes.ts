@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { actorView } from '#src/platform/http/actor.ts'
 import { endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listQuery, pageQuery } from '#src/platform/http/page.ts'
-import { idParam, idParams, several } from '#src/platform/http/params.ts'
+import { flag, idParam, idParams, several } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
 import { extended, timestampView, workFailureView, workStatusView } from '#src/platform/http/views.ts'
 import {
@@ -131,11 +131,7 @@ const nameAndForce = {
     .regex(/^[\p{L}\p{N} ._()-]+$/u, 'must be a file name, without a folder')
     .optional()
     .describe('Name that the publisher gave the file: it tells the date of the list.'),
-  force: z
-    .enum(['true', 'false'])
-    .meta({ id: 'ForcedImport' })
-    .default('false')
-    .describe('Accepts an older list, or one with fewer rows. Owners only.'),
+  force: flag.default('false').describe('Accepts an older list, or one with fewer rows. Owners only.'),
 }
 const uploadQuery = {
   leie: z.object({ ...nameAndForce, kind: fileKind.optional() }),

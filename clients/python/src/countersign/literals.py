@@ -927,11 +927,6 @@ Flag: TypeAlias = Literal[
     "false",
 ]
 
-ForcedImport: TypeAlias = Literal[
-    "true",
-    "false",
-]
-
 GivenFactEndReason: TypeAlias = Literal[
     "entered_in_error",
     "replaced",

@@ -2879,8 +2879,6 @@ export type FinishReason = 'stop' | 'length' | 'canary_tripped' | 'tool_calls' |
 
 export type Flag = 'true' | 'false'
 
-export type ForcedImport = 'true' | 'false'
-
 export interface FormularyEntry {
   /** Concept id of RxNorm. */
   rxcui: string
@@ -7059,7 +7057,7 @@ export interface ImportLeieQuery {
   /** Name that the publisher gave the file: it tells the date of the list. */
   fileName?: string | undefined
   /** Accepts an older list, or one with fewer rows. Owners only. Default: `false`. */
-  force?: ForcedImport | undefined
+  force?: Flag | undefined
   kind?: ExclusionFileKind | undefined
 }
 
@@ -7068,7 +7066,7 @@ export interface ImportSamQuery {
   /** Name that the publisher gave the file: it tells the date of the list. */
   fileName?: string | undefined
   /** Accepts an older list, or one with fewer rows. Owners only. Default: `false`. */
-  force?: ForcedImport | undefined
+  force?: Flag | undefined
 }
 
 /** The arguments of clinical.exclusionReviews.list. */
