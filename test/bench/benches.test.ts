@@ -19,6 +19,7 @@ const NAMES = [
   'deliver',
   'keys',
   'sso',
+  'exclusions',
   'timing',
   'policy',
   'duplicates',
@@ -32,6 +33,7 @@ const NAMES = [
 // The floor of these is the service itself under other conditions, or the engine alone, in the benchmark's own process.
 const FLOOR_WITHIN: readonly string[] = [
   'sso',
+  'exclusions',
   'backlog',
   'backlog-depth',
   'fairness',
