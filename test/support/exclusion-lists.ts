@@ -106,9 +106,11 @@ export function* generateSam(rows: number, planted: readonly Row[] = []): Genera
   }
 }
 
+// As long as the average comment of the extract, whose rows have 440 bytes.
+const MASKED = `PII data has been masked from view. ${'The action was taken under the procedures of the agency. '.repeat(3)}`
+
 function randomSam(random: () => number, index: number): Row {
-  const comment =
-    random() < 0.3 ? 'EXCLUDED BY THE DEPARTMENT, SEE "NOTICE"\r\nOF THE YEAR' : 'PII data has been masked from view'
+  const comment = random() < 0.3 ? 'EXCLUDED BY THE DEPARTMENT, SEE "NOTICE"\r\nOF THE YEAR' : MASKED
   const common = { 'Additional Comments': comment, 'Address 1': `${index} EXAMPLE AVE` }
   if (random() < 0.4) return { ...common, Classification: 'Firm', Name: `EXAMPLE TRADING ${index} LLC` }
   return {
