@@ -11,7 +11,7 @@ import { createMatchSecret } from '#src/authorize/exclusions/match-secret.ts'
 import { createSealer } from '#src/platform/crypto/seal.ts'
 import { newAccountId, newId } from '#src/platform/ids.ts'
 import { generateLeie, generateSam, leieFile, type Row } from '../test/support/exclusion-lists.ts'
-import { judged, judgeLimit, type Options, percentile, type Verdict } from './harness.ts'
+import { judged, judgeLimit, judgeRatio, type Options, percentile, type Verdict } from './harness.ts'
 import { type Process, peakMemory, startProcess } from './processes.ts'
 import { openStage, type Stage } from './stage.ts'
 
@@ -99,11 +99,16 @@ export async function runExclusions(options: Options): Promise<Verdict[]> {
         max: MAX_SCREENING_SECONDS,
       }),
       await judgeFindings(stage),
-      judged(
-        'exclusions, another account',
-        `p99 of GET /v1/clinical/policy, ${ASKED_A_SECOND}/s: ${percentile(calm, 99).toFixed(1)} ms, beside a screening ${percentile(during, 99).toFixed(1)} ms of ${during.length} (bar <= ${MAX_P99_RATIO} x)`,
-        during.length === 0 || percentile(during, 99) <= MAX_P99_RATIO * Math.max(5, percentile(calm, 99)),
-      ),
+      judgeRatio({
+        name: 'exclusions, another account',
+        unit: 'ms',
+        floor: { label: 'p99 without it' },
+        ours: { label: `p99 of GET /v1/clinical/policy, ${ASKED_A_SECOND}/s, beside a screening` },
+        bar: MAX_P99_RATIO,
+        isTime: true,
+        floors: [percentile(calm, 99)],
+        own: [percentile(during, 99)],
+      }),
     ]
   } finally {
     await stack.disposeAsync()
@@ -230,10 +235,10 @@ async function steadyUntil(ask: () => Promise<unknown>, end: Promise<unknown>): 
     hasEnded = true
   })
   const asked: Promise<number>[] = []
-  while (!hasEnded) {
+  do {
     const startedAt = performance.now()
     asked.push(ask().then(() => performance.now() - startedAt))
     await delay(1_000 / ASKED_A_SECOND)
-  }
+  } while (!hasEnded)
   return Promise.all(asked)
 }

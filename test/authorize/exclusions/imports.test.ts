@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMirror, OPERATOR_SCOPE } from '#src/authorize/exclusions/operator.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { readCommand } from '../../../commands/admin/commands.ts'
 import { leieFile, samFile, zipOf } from '../../support/exclusion-lists.ts'
 import { type ExclusionService, IMPORTS, type Json, LISTS, OTHERS, SCREENINGS, startExclusions } from './service.ts'
 
@@ -182,6 +183,15 @@ describe('the work of the queue', () => {
 })
 
 describe('the operator', () => {
+  const logged: object[] = []
+  const admin = async (...words: string[]) =>
+    readCommand(words)?.act({
+      services: lists.service.services,
+      confirm: async () => {},
+      say: () => {},
+      log: (act, fields) => void logged.push({ act, ...fields }),
+    })
+
   it('imports lists for accounts without one of their own, which are screened by the clock', async () => {
     const [caller, other] = [await lists.service.makeCaller(), await lists.service.makeCaller()]
     const [without, own] = [await lists.enter(caller), await lists.enter(other)]
@@ -189,12 +199,10 @@ describe('the operator', () => {
     const folder = await mkdtemp(join(tmpdir(), 'list-'))
     const path = join(folder, 'LEIE-2026-11-18.csv')
     await writeFile(path, leieFile([...OTHERS, { NPI: without.npi }, { NPI: own.npi }]))
-    const made = await lists.feature.operatorImports.importFile(path, {
-      list: 'leie',
-      kind: undefined,
-      isForced: false,
+    expect(await admin('exclusion-list', 'import', path, '--list', 'leie')).toMatchObject({
+      ...{ list: 'leie', rows: 10, listDate: '2026-11-18' },
     })
-    expect(made).toMatchObject({ status: 'succeeded', rows: 10, listDate: '2026-11-18', requestedBy: 'operator' })
+    expect(logged).toMatchObject([{ act: 'exclusion-list import', list: 'leie', failed: null }])
     expect(await lists.statusOf(caller, without.id)).toBe('excluded')
     expect(await lists.get(caller, `${LISTS}/leie`)).toMatchObject({
       source: 'operator',
@@ -203,11 +211,9 @@ describe('the operator', () => {
     })
     expect(await lists.statusOf(other, own.id)).toBe('clear')
     await writeFile(path, leieFile(OTHERS.slice(1)))
-    expect(
-      await lists.feature.operatorImports.importFile(path, { list: 'leie', kind: undefined, isForced: false }),
-    ).toMatchObject({
-      ...{ status: 'failed', failureCode: 'fewer_rows' },
-    })
+    await expect(admin('exclusion-list', 'import', path, '--list', 'leie')).rejects.toThrow('fewer_rows')
+    expect(() => readCommand(['exclusion-list', 'import', path, '--list', 'oig'])).toThrow('leie, sam')
+    await expect(admin('exclusion-list', 'import', `${path}x`, '--list', 'leie')).rejects.toThrow('no file')
     await rm(folder, { recursive: true })
     const task = lists.feature.feature.tasks?.find(({ name }) => name === 'exclusion screenings')
     const { signal } = new AbortController()
