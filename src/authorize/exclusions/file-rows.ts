@@ -28,17 +28,17 @@ export async function findFile(tx: Tx, { list, kind, sha256, baseId }: FileConte
 /**
  * The caller inserts the entries in the same transaction. Another transaction that stores the same content waits for its end, and
  * its lock times out when that takes long: the job is tried again.
+ * @returns undefined when another transaction has stored the content meanwhile.
  */
 export async function insertFile(
   tx: Tx,
   { list, kind, sha256, baseId, rows, newestOn }: FileContent & { rows: number; newestOn: string | null },
-): Promise<ListFile> {
+): Promise<ListFile | undefined> {
   const [file] = await tx.query<ListFile>(
     `INSERT INTO exclusion_files (list, kind, sha256, base_id, rows, newest_on) VALUES ($1, $2, $3, $4, $5, $6)
-     RETURNING id, rows`,
+     ON CONFLICT (sha256, list, kind, base_id) DO NOTHING RETURNING id, rows`,
     [list, kind, sha256, baseId, rows, newestOn],
   )
-  if (file === undefined) throw new Error('a file was not stored')
   return file
 }
 

@@ -230,46 +230,57 @@ async function storeContent(tx: Tx, { path, row, summary, current, secret, signa
   if (current !== undefined && baseId !== null && current.sha256.equals(sha256)) {
     return { id: current.fileId, rows: current.rows }
   }
-  const known = await findFile(tx, { list, kind, sha256, baseId })
-  if (known !== undefined) return known
   const content = { list, kind, sha256, baseId, newestOn: summary.newestOn }
-  if (current === undefined || baseId === null) {
-    const file = await insertFile(tx, { ...content, rows: summary.rows })
-    let from = 1
-    for await (const entries of entriesOf(path, list, { secret, signal })) {
-      await insertEntries(tx, file.id, { from, entries })
-      from += entries.length
-    }
-    return file
-  }
-  const entries: ListEntry[] = []
-  for await (const part of entriesOf(path, list, { secret, signal })) entries.push(...part)
-  const base = { id: baseId, rows: current.rows }
-  return kind === 'rein' ? endEntries(tx, { base, content, entries }) : addEntries(tx, { base, content, entries })
-}
-
-interface Merging {
-  base: ListFile
-  content: Omit<Parameters<typeof insertFile>[1], 'rows'>
-  entries: readonly ListEntry[]
-}
-
-async function endEntries(tx: Tx, { base, content, entries }: Merging): Promise<ListFile> {
-  const file = await insertFile(tx, { ...content, rows: base.rows })
-  const ended = entries.filter(({ endedOn }) => endedOn !== null)
-  await copyEntries(tx, { from: base.id, to: file.id }, ended)
+  const known = await findFile(tx, content)
+  if (known !== undefined) return known
+  const stored =
+    current === undefined || baseId === null
+      ? await storeFull(tx, { content, rows: summary.rows, parts: entriesOf(path, list, { secret, signal }) })
+      : await storeMerged(tx, {
+          base: { id: baseId, rows: current.rows },
+          content,
+          entries: (await Array.fromAsync(entriesOf(path, list, { secret, signal }))).flat(),
+        })
+  // Another account has imported the same file meanwhile.
+  const file = stored ?? (await findFile(tx, content))
+  if (file === undefined) throw new Error('a file was not stored')
   return file
 }
 
-async function addEntries(tx: Tx, { base, content, entries }: Merging): Promise<ListFile> {
-  const known = await findKnownHashes(
-    tx,
-    base.id,
-    entries.map(({ rowHash }) => rowHash),
-  )
-  const added = entries.filter(({ rowHash }) => !known.has(rowHash.toString('hex')))
+type Content = Omit<Parameters<typeof insertFile>[1], 'rows'>
+
+async function storeFull(
+  tx: Tx,
+  { content, rows, parts }: { content: Content; rows: number; parts: AsyncIterable<ListEntry[]> },
+): Promise<ListFile | undefined> {
+  const file = await insertFile(tx, { ...content, rows })
+  if (file === undefined) return undefined
+  let from = 1
+  for await (const entries of parts) {
+    await insertEntries(tx, file.id, { from, entries })
+    from += entries.length
+  }
+  return file
+}
+
+/** Copies the list in force: with the rows that a supplement adds, or with the ends that it tells. */
+async function storeMerged(
+  tx: Tx,
+  { base, content, entries }: { base: ListFile; content: Content; entries: readonly ListEntry[] },
+): Promise<ListFile | undefined> {
+  const isEnding = content.kind === 'rein'
+  const known = isEnding
+    ? new Set<string>()
+    : await findKnownHashes(
+        tx,
+        base.id,
+        entries.map(({ rowHash }) => rowHash),
+      )
+  const added = isEnding ? [] : entries.filter(({ rowHash }) => !known.has(rowHash.toString('hex')))
   const file = await insertFile(tx, { ...content, rows: base.rows + added.length })
-  await copyEntries(tx, { from: base.id, to: file.id }, [])
+  if (file === undefined) return undefined
+  const ended = isEnding ? entries.filter(({ endedOn }) => endedOn !== null) : []
+  await copyEntries(tx, { from: base.id, to: file.id }, ended)
   for (let at = 0; at < added.length; at += STATEMENT_ROWS) {
     const part = added.slice(at, at + STATEMENT_ROWS)
     await insertEntries(tx, file.id, { from: base.rows + 1 + at, entries: part })
