@@ -50,7 +50,7 @@ export function createMirror({ outbound, store, exclusions, log }: MirrorDeps, s
     const answer = await outbound.send({
       account: OPERATOR,
       url,
-      environment: OPERATOR_SCOPE.environment,
+      environment: url.startsWith('http:') ? 'sandbox' : 'live',
       method: 'GET',
       headers: tag === undefined ? {} : { 'if-none-match': tag },
       timeoutMs: TIMEOUT_MS,

@@ -6,17 +6,31 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createMirror, OPERATOR_SCOPE } from '#src/authorize/exclusions/operator.ts'
-import type { Scope } from '#src/platform/ids.ts'
 import { readCommand } from '../../../commands/admin/commands.ts'
 import { leieFile, samFile, zipOf } from '../../support/exclusion-lists.ts'
 import { type ExclusionService, IMPORTS, type Json, LISTS, OTHERS, SCREENINGS, startExclusions } from './service.ts'
 
 let lists: ExclusionService
-beforeAll(async () => {
-  lists = await startExclusions()
+let mirrored: Buffer
+const mirrorAnswers: number[] = []
+const mirror = createServer((request, response) => {
+  const tag = `"${mirrored.length}"`
+  const status = request.headers['if-none-match'] === tag ? 304 : 200
+  mirrorAnswers.push(status)
+  response.writeHead(status, { ETag: tag }).end(status === 200 ? mirrored : undefined)
 })
-afterAll(() => lists?.close())
+beforeAll(async () => {
+  await new Promise<void>((done) => void mirror.listen(0, '127.0.0.1', done))
+  const { port } = mirror.address() as AddressInfo
+  lists = await startExclusions({
+    OUTBOUND_ALLOW: '127.0.0.1',
+    EXCLUSION_LEIE_URL: `http://127.0.0.1:${port}/LEIE-2026-11-19.csv`,
+  })
+})
+afterAll(async () => {
+  mirror.close()
+  await lists?.close()
+})
 
 describe('a replacement', () => {
   it('is refused by name, and the list in force stays', async () => {
@@ -238,46 +252,25 @@ describe('the operator', () => {
     expect(mails).toEqual([])
   })
 
-  it('names a mirror, which is fetched again only when it has another file', async () => {
-    let body = leieFile(OTHERS)
-    const server = createServer((request, response) => {
-      const tag = `"${body.length}"`
-      if (request.headers['if-none-match'] === tag) response.writeHead(304).end()
-      else response.writeHead(200, { ETag: tag }).end(body)
-    })
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/LEIE-2026-11-19.csv`
-    const { platform } = lists.service.services
-    const fetches: string[] = []
-    const outbound = {
-      send: async (request: { url: string; headers: Record<string, string> }) => {
-        const answer = await fetch(request.url, { headers: request.headers })
-        fetches.push(String(answer.status))
-        const bytes = Buffer.from(await answer.arrayBuffer())
-        return { ok: true, status: answer.status, headers: new Map(answer.headers), body: bytes, isTruncated: false }
-      },
-    } as never
-    const inserted: unknown[] = []
-    const exclusions = {
-      insertOperators: async (scope: Scope, wanted: object) => {
-        inserted.push({ scope, wanted })
-        return undefined
-      },
-    }
-    const mirror = createMirror(
-      { outbound, store: platform.store, exclusions, log: platform.log },
-      { EXCLUSION_LEIE_URL: url, EXCLUSION_SAM_URL: undefined },
-    )
+  it('names a mirror, whose list is imported once, and again when it has another file', async () => {
+    const caller = await lists.service.makeCaller()
+    const fetchLists = lists.feature.feature.tasks?.find(({ name }) => name === 'exclusion mirror')?.start()
     const { signal } = new AbortController()
-    await mirror(signal)
-    await mirror(signal)
-    body = leieFile([...OTHERS, ...OTHERS])
-    await mirror(signal)
-    server.close()
-    expect(fetches).toEqual(['200', '304', '200'])
-    expect(inserted).toMatchObject([
-      { scope: OPERATOR_SCOPE, wanted: { list: 'leie', fileName: 'LEIE-2026-11-19.csv' } },
-      { scope: OPERATOR_SCOPE },
-    ])
+    const rowsAfter = async (rows: number) => {
+      mirrored = leieFile(Array.from({ length: rows }, (_, index) => ({ ...OTHERS[0], LASTNAME: `MIRRORED${index}` })))
+      await fetchLists?.(signal)
+      await lists.jobs.drain(lists.work)
+      return lists.get(caller, `${LISTS}/leie`)
+    }
+    expect(await rowsAfter(11)).toMatchObject({ source: 'operator', rows: 11, list_date: '2026-11-19' })
+    expect(await rowsAfter(11)).toMatchObject({ rows: 11 })
+    expect(await rowsAfter(12)).toMatchObject({ rows: 12 })
+    // What was refused is not tried again.
+    expect(await rowsAfter(3)).toMatchObject({ rows: 12 })
+    expect(mirrorAnswers).toEqual([200, 304, 200, 200])
+    const imports = await lists.owner(
+      `SELECT status FROM exclusion_imports WHERE account_id = 'acc_service' AND file_name = 'LEIE-2026-11-19.csv'`,
+    )
+    expect(imports.map(({ status }) => status).sort()).toEqual(['failed', 'succeeded', 'succeeded'])
   })
 })

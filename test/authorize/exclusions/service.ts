@@ -26,10 +26,11 @@ type ListName = 'leie' | 'sam'
 
 export type ExclusionService = Awaited<ReturnType<typeof startExclusions>>
 
-export async function startExclusions() {
+export async function startExclusions(env: NodeJS.ProcessEnv = {}) {
   const lines: string[] = []
   const service = await startTestService({
     now: NOW,
+    env,
     overrides: () => ({
       log: createLog({ process: 'web', level: 'debug' }, { write: (text) => void lines.push(text) }),
     }),
