@@ -84,6 +84,13 @@ export const BENCHES = {
     parts: ['login', 'scim', 'hanging', 'refusing'],
     run: async (options) => (await import('./sso.ts')).runSso(options),
   },
+  exclusions: {
+    measures:
+      'both exclusion lists in full size, from the upload to the end of the import; memory of the worker; 10,000 prescribers compared with them, and what is found; another account beside it',
+    floor: 'nothing; itself without the comparison',
+    bar: '≤ 60 s; ≤ 100 MB more; ≤ 60 s; the planted and no others; p99 ≤ 2 x',
+    run: async (options) => (await import('./exclusions.ts')).runExclusions(options),
+  },
   timing: {
     measures:
       'the time of a 401 with keys that the service knows (they are revoked), and of a request for a login link with the address of a user',

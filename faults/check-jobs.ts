@@ -73,6 +73,8 @@ function checkEffects({
   received,
   mails,
   exports,
+  imports,
+  exclusionScreenings,
   attributions,
   jobs,
 }: Evidence): string[] {
@@ -85,6 +87,7 @@ function checkEffects({
     events: has(events),
     deliveries: has(deliveries),
     mails: has(mails),
+    exclusions: has([...imports, ...exclusionScreenings]),
   }
   for (const { id, data } of events) {
     if (typeof data.attestation_id === 'string' && !known.attestations.has(data.attestation_id)) {
@@ -104,8 +107,9 @@ function checkEffects({
   }
   const works = [...attestations, ...screenings, ...deliveries, ...exports, ...attributions.works]
   const subjects = new Set(works.map(({ jobId }) => jobId))
-  for (const { id, queue, attestationId, mailId } of jobs) {
+  for (const { id, queue, attestationId, mailId, exclusionId } of jobs) {
     if (queue === 'mail' && mailId !== null && known.mails.has(mailId)) continue
+    if (queue === 'exclusions' && exclusionId !== null && known.exclusions.has(exclusionId)) continue
     // An attestation has one job that evaluates it, and any number of these.
     const isMore = queue === 'compare' || queue === 'reevaluate'
     const isKnown = isMore ? attestationId === null || known.attestations.has(attestationId) : subjects.has(id)

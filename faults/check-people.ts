@@ -25,7 +25,7 @@ function checkMails({ mails, mailed, visited }: Evidence): string[] {
   return wrong
 }
 
-function checkExports({ exports, visited }: Evidence): string[] {
+function checkExports({ exports, imports, visited }: Evidence): string[] {
   const wrong: string[] = []
   for (const { email, isSignedIn, exportId, sha256 } of visited) {
     if (!isSignedIn) continue
@@ -36,9 +36,27 @@ function checkExports({ exports, visited }: Evidence): string[] {
     else if (sha256 === null) wrong.push(`the archive of ${exportId} could not be downloaded`)
     else if (sha256 !== row.sha256) wrong.push(`the archive of ${exportId} is another one than its row says`)
   }
+  wrong.push(...checkImports({ imports, visited }))
   for (const [scope, own] of groupBy(exports, (row) => row.scope)) {
     if (own.length > 1)
       wrong.push(`one request of ${scope} made ${own.length} exports: ${own.map(({ id }) => id).join(' ')}`)
+  }
+  return wrong
+}
+
+function checkImports({ imports, visited }: Pick<Evidence, 'imports' | 'visited'>): string[] {
+  const wrong: string[] = []
+  for (const { email, isSignedIn, importId } of visited) {
+    if (!isSignedIn) continue
+    const row = imports.find(({ id }) => id === importId)
+    if (importId === null) wrong.push(`the exclusion list that ${email} uploaded was not accepted`)
+    else if (row === undefined) wrong.push(`lost: the import ${importId} was answered and is not there`)
+    else if (row.status !== 'succeeded') wrong.push(`the import ${importId} is ${row.status}`)
+    else if (!row.isCurrent) wrong.push(`the import ${importId} succeeded and is not in force`)
+  }
+  for (const [scope, own] of groupBy(imports, (row) => row.scope)) {
+    if (own.length > 1)
+      wrong.push(`one upload of ${scope} made ${own.length} imports: ${own.map(({ id }) => id).join(' ')}`)
   }
   return wrong
 }

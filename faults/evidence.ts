@@ -67,6 +67,8 @@ export interface JobFact {
   /** That its payload names. */
   attestationId: string | null
   mailId: string | null
+  /** An import of an exclusion list, or a screening of prescribers. */
+  exclusionId: string | null
 }
 
 export interface Step {
@@ -124,6 +126,14 @@ export interface ExportFact {
   jobId: string
 }
 
+export interface ImportFact {
+  id: string
+  scope: ScopeName
+  status: string
+  /** Whether it is in force. */
+  isCurrent: boolean
+}
+
 /** A row of which only the owner matters. */
 export interface Owned {
   id: string
@@ -138,6 +148,8 @@ export interface Evidence extends Journals {
   screenings: ScreeningFact[]
   mails: MailFact[]
   exports: ExportFact[]
+  imports: ImportFact[]
+  exclusionScreenings: Owned[]
   jobs: JobFact[]
   /** In the order in which they were made. */
   steps: Step[]
@@ -198,13 +210,20 @@ export async function readEvidence(
   )
   const jobs = await owner<JobFact>(
     `SELECT id, queue, lane, priority, ${SCOPE}, state, fence, last_error AS "lastError",
-       payload ->> 'attestationId' AS "attestationId", payload ->> 'mailId' AS "mailId"
+       payload ->> 'attestationId' AS "attestationId", payload ->> 'mailId' AS "mailId",
+       COALESCE(payload ->> 'exclusionImportId', payload ->> 'exclusionScreeningId') AS "exclusionId"
      FROM (SELECT * FROM jobs UNION ALL SELECT * FROM ended_jobs) jobs`,
   )
   const mails = await owner<MailFact>(`SELECT id, ${SCOPE}, status FROM mails`)
   const exports = await owner<ExportFact>(
     `SELECT id, account_id || ' live' AS scope, state, encode(sha256, 'hex') AS sha256, job_id AS "jobId" FROM account_exports`,
   )
+  const imports = await owner<ImportFact>(
+    `SELECT id, ${SCOPE}, status,
+       EXISTS (SELECT FROM exclusion_pointers p WHERE p.account_id = i.account_id AND p.import_id = i.id) AS "isCurrent"
+     FROM exclusion_imports i`,
+  )
+  const exclusionScreenings = await owner<Owned>(`SELECT id, ${SCOPE} FROM exclusion_screenings`)
   const events = await owner<EventFact>(`SELECT id, ${SCOPE}, type, data FROM events`)
   const deliveries = await owner<DeliveryFact>(
     `SELECT id, ${SCOPE}, event_id AS "eventId", endpoint_id AS "endpointId", status, attempts, job_id AS "jobId"
@@ -225,6 +244,8 @@ export async function readEvidence(
     screenings: honest(screenings),
     mails,
     exports,
+    imports,
+    exclusionScreenings,
     jobs: jobs.filter((job) => !isHostile(job)),
     steps: (await readTrail({ owner })).filter(({ id }) => !strange.has(id)),
     events: honest(events),

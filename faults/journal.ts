@@ -103,7 +103,7 @@ export interface Mailed {
   mailId: string
 }
 
-/** A person who asked for a link, and then for an export of their account. */
+/** A person who asked for a link, uploaded an exclusion list, and asked for an export of their account. */
 export interface Visited {
   kind: 'visited'
   at: number
@@ -111,6 +111,8 @@ export interface Visited {
   isSignedIn: boolean
   /** Id in the answer. */
   exportId: string | null
+  /** Id in the answer to the upload of an exclusion list. */
+  importId: string | null
   /** Hex, of the archive that was downloaded. */
   sha256: string | null
 }

@@ -1,9 +1,10 @@
-// People beside the insurers' systems: they sign in by mailed links, and have their account exported. What becomes of each
+// People beside the insurers' systems: they sign in by mailed links, upload an exclusion list, and have their account exported. What becomes of each
 // of them goes to a journal.
 
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
+import { leieFile } from '../test/support/exclusion-lists.ts'
 import type { MailServer } from '../test/support/smtp.ts'
 import { until } from '../test/support/until.ts'
 import { clock, type Journal } from './journal.ts'
@@ -25,6 +26,8 @@ interface Call {
   path: string
   headers?: Record<string, string>
   body?: object
+  /** In place of a JSON body. */
+  bytes?: Buffer
 }
 
 interface Answer {
@@ -40,6 +43,11 @@ const ATTEMPT_TIMEOUT_MS = 45_000
 const MAIL_WITHIN_MS = 60_000
 // An address may ask five times in a quarter of an hour.
 const REQUESTS = 4
+// A few rows: what is tried is the upload and its job.
+const LIST = leieFile([
+  { LASTNAME: 'EXAMPLE', FIRSTNAME: 'ONE', EXCLDATE: '20150101' },
+  { LASTNAME: 'EXAMPLE', FIRSTNAME: 'TWO', EXCLDATE: '20200101' },
+])
 const TOKEN = /\/login\/link#(\S{43})\s/
 
 export function startPeople({ url, mails, journal, pauseMs }: PeopleOptions): People {
@@ -48,13 +56,13 @@ export function startPeople({ url, mails, journal, pauseMs }: PeopleOptions): Pe
   let count = 0
 
   /** undefined: without an answer, which may have had its effect. */
-  async function once({ method, path, headers = {}, body }: Call): Promise<Answer | undefined> {
+  async function once({ method, path, headers = {}, body, bytes: raw }: Call): Promise<Answer | undefined> {
     try {
       const response = await pool.request({
         method,
         path,
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-        body: body === undefined ? null : JSON.stringify(body),
+        body: body === undefined ? (raw ?? null) : JSON.stringify(body),
         signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS),
       })
       const bytes = Buffer.from(await response.body.arrayBuffer())
@@ -111,8 +119,25 @@ export function startPeople({ url, mails, journal, pauseMs }: PeopleOptions): Pe
     const email = `person-${count}@faults.example`
     const headers = await signIn(email, { 'x-forwarded-for': `10.0.${count >> 8}.${count & 255}` })
     const visited = { kind: 'visited' as const, email, isSignedIn: headers !== undefined }
+    const importId = headers === undefined ? null : await uploadList(headers)
     const exported = headers === undefined ? { exportId: null, sha256: null } : await haveExported(headers)
-    journal.write({ ...visited, ...exported, at: clock() })
+    journal.write({ ...visited, importId, ...exported, at: clock() })
+  }
+
+  async function uploadList(headers: Record<string, string>): Promise<string | null> {
+    const own = { ...headers, 'service-environment': 'sandbox' }
+    const request = { ...own, 'content-type': 'text/csv', 'idempotency-key': `list-${count}` }
+    const path = '/v1/clinical/exclusion-lists/leie'
+    const made = await again({ method: 'POST', path: `${path}/import`, headers: request, bytes: LIST })
+    const importId = typeof made?.json.exclusion_import_id === 'string' ? made.json.exclusion_import_id : null
+    if (importId === null) return null
+    const hasEnded = async () => {
+      const status = (await once({ method: 'GET', path: `/v1/clinical/exclusion-imports/${importId}`, headers: own }))
+        ?.json.status
+      return status === 'succeeded' || status === 'failed'
+    }
+    await until(hasEnded, { timeoutMs: GIVE_UP_MS, everyMs: 500 }).catch(() => {})
+    return importId
   }
 
   async function haveExported(headers: Record<string, string>) {

@@ -63,6 +63,8 @@ export const POINTS: readonly Point[] = [
   { process: 'reevaluate', point: 'reevaluate:marked', isRare: true },
   { process: 'mail', point: 'mail:sent', isRare: true },
   { process: 'export', point: 'export:ran', isRare: true },
+  { process: 'exclusions', point: 'exclusions:settling', isRare: true },
+  { process: 'exclusions', point: 'exclusions:ran', isRare: true },
   { process: 'deliver', point: 'deliver:claimed' },
   { process: 'deliver', point: 'deliver:calling' },
   { process: 'deliver', point: 'deliver:settling' },

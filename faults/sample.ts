@@ -25,6 +25,8 @@ export function sampleEvidence(): Evidence {
     screenings: [],
     mails: [],
     exports: [],
+    imports: [],
+    exclusionScreenings: [],
     jobs: [],
     steps: [],
     events: [],
@@ -94,7 +96,18 @@ function addPerson(evidence: Evidence, number: number): void {
     if (status === 'sent') evidence.mailed.push({ kind: 'mailed', at, mailId })
   }
   evidence.exports.push({ id: exportId, scope, state: 'ready', sha256, jobId: addJob(evidence, 'export', scope) })
-  evidence.visited.push({ kind: 'visited', at, email: `${number}@faults.example`, isSignedIn: true, exportId, sha256 })
+  const importId = `exi_${number}`
+  evidence.imports.push({ id: importId, scope, status: 'succeeded', isCurrent: true })
+  addJob(evidence, 'exclusions', scope, { exclusionId: importId })
+  evidence.visited.push({
+    kind: 'visited',
+    at,
+    email: `${number}@faults.example`,
+    isSignedIn: true,
+    importId,
+    exportId,
+    sha256,
+  })
 }
 
 interface Place {
@@ -211,11 +224,15 @@ function addJob(
   evidence: Evidence,
   queue: string,
   scope: string,
-  { attestationId = null, mailId = null }: { attestationId?: string | null; mailId?: string | null } = {},
+  {
+    attestationId = null,
+    mailId = null,
+    exclusionId = null,
+  }: Partial<Pick<Evidence['jobs'][number], 'attestationId' | 'mailId' | 'exclusionId'>> = {},
 ): string {
   const job = crypto.randomUUID()
   const ended = { state: 'succeeded', fence: 1, lastError: null }
-  evidence.jobs.push({ id: job, queue, lane: scope, priority: 0, scope, attestationId, mailId, ...ended })
+  evidence.jobs.push({ id: job, queue, lane: scope, priority: 0, scope, attestationId, mailId, exclusionId, ...ended })
   const states = [
     ['queued', 0],
     ['dispatched', 0],

@@ -12,6 +12,7 @@ import { casesConfig } from './attest/cases/config.ts'
 import { hardwareConfig } from './attest/hardware/config.ts'
 import { mediaConfig } from './attest/media/config.ts'
 import { screenConfig } from './attest/screen/config.ts'
+import { exclusionConfig } from './authorize/exclusions/config.ts'
 import { passkeysConfig } from './authorize/passkeys/config.ts'
 import { QUEUES, type QueueName } from './catalogue/queues.ts'
 import { type ConfigPart, count, defineConfig, httpAddress, mergeKeys, number } from './platform/config-keys.ts'
@@ -84,6 +85,7 @@ const PARTS = [
   keysConfig,
   loginConfig,
   passkeysConfig,
+  exclusionConfig,
   mailConfig,
   webhooksConfig,
   casesConfig,

@@ -163,6 +163,7 @@ export const FIELD_ERROR_CODES = [
   'weak_key',
   'wider',
   'wrong_challenge',
+  'wrong_check_digit',
   'wrong_media_type',
   'wrong_origin',
   'wrong_rp_id',

@@ -34,6 +34,27 @@ export const INTENT_GUIDANCE = {
       members: { approval_status: 'denied' },
     },
   },
+  confirmer_not_eligible: {
+    happened:
+      'The person may not confirm these facts; `cause` says why: `tier` (a prescriber of tier 3 confirms, or an owner while no ' +
+      'other prescriber has tier 3), `same_person` (the person entered a fact, or made the API key that did), `own_facts` or ' +
+      '`not_a_member`.',
+    remedy: 'Let another person confirm the facts.',
+    repeat: NO,
+    example: {
+      detail: 'The person who entered a fact, or made the API key that did, may not confirm it.',
+      members: { cause: 'same_person' },
+    },
+  },
+  prescriber_exists: {
+    happened: 'The user or the NPI has a prescriber already; `member` says which of the two.',
+    remedy: 'Read or correct the prescriber that `prescriber_id` names.',
+    repeat: NO,
+    example: {
+      detail: 'prs_test_01m7x7ennfe7dsmvdzwjp06y9x has this NPI: a user and an NPI have one prescriber each.',
+      members: { prescriber_id: 'prs_test_01m7x7ennfe7dsmvdzwjp06y9x', member: 'npi' },
+    },
+  },
   approver_not_eligible: {
     happened:
       'The person may not decide this approval; `cause` says why: `role`, `separation_of_duties` (the person asked ' +

@@ -28,6 +28,7 @@ export function createProducts(
     writers: {
       passkey_changed: (mail) => authorize.passkeys.writeLetter(mail),
       approval: (mail) => authorize.approvals.approvals.writeLetter(mail),
+      exclusions_changed: (mail) => authorize.exclusions.writeExclusionsLetter(mail),
       disclosure_code: (mail) => trace.shares.writers.disclosure_code(mail),
       disclosure_grant: (mail) => trace.shares.writers.disclosure_grant(mail),
     },

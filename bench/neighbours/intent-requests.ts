@@ -1,6 +1,7 @@
 // Requests of the honest tenant about its agents, their tokens and their canary readings. What one request makes, later
 // ones use.
 
+import { DEFAULT_CLINICAL_POLICY } from '#src/authorize/prescribers/policy-document.ts'
 import type { Ask } from './steady.ts'
 
 interface Asking {
@@ -21,6 +22,7 @@ const SESSION = 'honest-session'
 const DEVICE = 'honest-device'
 const KILL_SWITCH = { mode: 'monitor', max_age_s: 300, families: [] }
 const ANY_VERSION = { headers: { 'content-type': 'application/json', 'If-Match': '*' } }
+const NO_LIST = { body: 'LASTNAME,FIRSTNAME\n', headers: { 'content-type': 'text/csv' } }
 // What is made and not yet used.
 const MOST_KEPT = 40
 
@@ -57,6 +59,22 @@ export const INTENT_NOT_CALLED: readonly string[] = [
   'POST /v1/trace/shares/:id/revoke',
   'POST /v1/trace/traces/:id/interventions',
   'GET /v1/trace/session-locks/:id',
+  // These need an import, a screening or a review, which jobs make.
+  'GET /v1/clinical/exclusion-imports/:id',
+  'GET /v1/clinical/exclusion-screenings/:id/changes',
+  'GET /v1/clinical/exclusion-reviews/:id',
+  'POST /v1/clinical/exclusion-reviews/:id/decision',
+  // A prescriber is a user of the account.
+  'POST /v1/clinical/prescribers',
+  'GET /v1/clinical/prescribers/:id',
+  'PATCH /v1/clinical/prescribers/:id',
+  'POST /v1/clinical/prescribers/:id/suspend',
+  'POST /v1/clinical/prescribers/:id/reinstate',
+  'GET /v1/clinical/prescribers/:id/facts',
+  'POST /v1/clinical/prescribers/:id/facts',
+  'POST /v1/clinical/prescribers/:id/facts/:fact_id/end',
+  'POST /v1/clinical/prescribers/:id/facts/challenge',
+  'POST /v1/clinical/prescribers/:id/facts/confirm',
   'POST /v1/intent/resume',
   'POST /v1/intent/stop',
   'POST /v1/policy/webhook-secret/rotate',
@@ -68,6 +86,16 @@ const READS = [
   '/.well-known/svc-configuration',
   '/v1/agents',
   '/v1/agents/sessions',
+  '/v1/clinical/exclusion-imports',
+  '/v1/clinical/exclusion-lists/leie',
+  '/v1/clinical/exclusion-lists/sam',
+  '/v1/clinical/exclusion-reviews',
+  '/v1/clinical/exclusion-screenings',
+  '/v1/clinical/formulary',
+  '/v1/clinical/formulary/entries',
+  '/v1/clinical/policy',
+  '/v1/clinical/policy/versions',
+  '/v1/clinical/prescribers',
   '/v1/intent/revocations',
   '/v1/intent/stop',
   '/v1/intents',
@@ -241,6 +269,24 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
       send('POST', `/v1/mandates/${id}/revoke`, { reason: 'over' }),
     ),
 
+    'GET /v1/clinical/policy/versions/:version': () => get('/v1/clinical/policy/versions/0'),
+    'PUT /v1/clinical/policy': () =>
+      send('PUT', '/v1/clinical/policy', { document: DEFAULT_CLINICAL_POLICY }, ANY_VERSION),
+    // Their jobs refuse the files, so that no list of the tenant grows.
+    'POST /v1/clinical/exclusion-lists/leie/import': () =>
+      send('POST', '/v1/clinical/exclusion-lists/leie/import', {}, NO_LIST),
+    'POST /v1/clinical/exclusion-lists/sam/import': () =>
+      send('POST', '/v1/clinical/exclusion-lists/sam/import', {}, NO_LIST),
+    'PUT /v1/clinical/formulary': () =>
+      send(
+        'PUT',
+        '/v1/clinical/formulary',
+        {},
+        {
+          body: 'rxcui,schedule\n1049502,II\n',
+          headers: { ...ANY_VERSION.headers, 'content-type': 'text/csv' },
+        },
+      ),
     'PUT /v1/trace/kill-switch': () => send('PUT', '/v1/trace/kill-switch', { document: KILL_SWITCH }, ANY_VERSION),
     'POST /v1/trace/check': () => {
       const readings = [{ family: 'exfiltration', score: 0.1 }]

@@ -139,7 +139,9 @@ function readOperation(operation: DocumentOperation, place: Place): Operation {
   const query = parameters.filter((parameter) => parameter.in === 'query').map((parameter) => memberOf(parameter))
   const headers = parameters.flatMap((parameter) => headerOf(parameter))
   const { path, pathArguments } = readPath(parameters, place)
-  if (query.length > 0 && body !== undefined) throw new Error(`${operationId} has a query beside a body`)
+  if (query.length > 0 && body !== undefined && body.kind !== 'bytes') {
+    throw new Error(`${operationId} has a query beside a body of members`)
+  }
   refuseTwins(operationId, [...query, ...headers, ...(body?.kind === 'json' ? (body.members ?? []) : [])])
   const takesWait = query.some(({ name }) => name === 'wait')
   return {

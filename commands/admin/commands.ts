@@ -15,6 +15,7 @@ import {
   readProductsSet,
 } from './accounts.ts'
 import { ENVIRONMENTS, parseWords, type Values } from './arguments.ts'
+import { readExclusionImport } from './exclusions.ts'
 import { readJobsList, readJobsRedrive, readQueueChange, STATES, showQueues } from './jobs.ts'
 import { readKeyCreate, readKeyList, readKeyRevoke } from './keys.ts'
 import { printLoginLink } from './login-link.ts'
@@ -40,6 +41,8 @@ export const USAGE = `Usage: npm run admin -- <command> [--json]
   queue list                                        each queue with its workers and jobs
   queue pause QUEUE [--yes]
   queue resume QUEUE
+  exclusion-list import FILE --list leie|sam [--kind excl|rein] [--force]
+                                                    for accounts without a list of their own; --force: older, or fewer rows
   master-key status                                 counts sealed values by the master key that they stand under
   master-key reseal                                 seals every value under MASTER_KEY; may be stopped and repeated
   signing-key list
@@ -104,6 +107,11 @@ const ENTRIES: Record<string, Entry> = {
   'queue list': { options: [], words: 0, read: () => showQueues },
   'queue pause': { options: ['yes'], words: 1, read: (_, word) => readQueueChange('pause', word) },
   'queue resume': { options: [], words: 1, read: (_, word) => readQueueChange('resume', word) },
+  'exclusion-list import': {
+    options: ['list', 'kind', 'force'],
+    words: 1,
+    read: (values, file) => readExclusionImport(file, values),
+  },
   'master-key status': { options: [], words: 0, read: () => reportMasterKeys },
   'master-key reseal': { options: [], words: 0, read: () => resealSecrets },
   'signing-key list': { options: [], words: 0, read: () => listSigningKeys },

@@ -34,7 +34,10 @@ export interface FromAbove {
   /** With a user who is removed or leaves. */
   endWithUser: EndWithUser
   /** Writers of the mails that those products send. */
-  writers: Record<'passkey_changed' | 'approval' | 'disclosure_code' | 'disclosure_grant', LetterWriter>
+  writers: Record<
+    'passkey_changed' | 'approval' | 'exclusions_changed' | 'disclosure_code' | 'disclosure_grant',
+    LetterWriter
+  >
 }
 
 interface AccountParts extends FromAbove {

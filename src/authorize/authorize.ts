@@ -6,19 +6,23 @@ import type { Trace } from '#src/trace/trace.ts'
 import { accessFeature } from './access/feature.ts'
 import { approvalsFeature } from './approvals/feature.ts'
 import { decisionsFeature } from './decisions/feature.ts'
+import type { ExclusionSettings } from './exclusions/config.ts'
+import { exclusionsFeature } from './exclusions/feature.ts'
 import { replayable, resultsOf } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
 import { mandatesFeature } from './mandates/feature.ts'
 import type { PasskeySettings } from './passkeys/config.ts'
 import { passkeysFeature } from './passkeys/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
+import { prescribersFeature } from './prescribers/feature.ts'
+import { listSubjects } from './prescribers/tier.ts'
 import { reportsFeature } from './reports/feature.ts'
 import { revocationsFeature } from './revocations/feature.ts'
 import { schedulesFeature } from './schedules/feature.ts'
 import { tokensFeature } from './tokens/feature.ts'
 import { policyWebhooksFeature } from './webhooks/feature.ts'
 
-export type AuthorizeSettings = PasskeySettings
+export type AuthorizeSettings = PasskeySettings & ExclusionSettings
 
 export type Authorize = ReturnType<typeof createAuthorize>
 
@@ -35,6 +39,8 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
   const approvals = approvalsFeature(p, { ...passkeys, ...policy })
   const revocations = revocationsFeature(p, approvals)
   const mandates = mandatesFeature(p)
+  const exclusions = exclusionsFeature(p, settings, { subjects: listSubjects })
+  const prescribers = prescribersFeature(p, { ...passkeys, ...exclusions })
   const schedules = schedulesFeature(p)
   const { trust } = attest.hardware
   const intents = intentsFeature(p, {
@@ -55,6 +61,8 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
     tokens,
     webhooks,
     passkeys,
+    exclusions,
+    prescribers,
     mandates,
     schedules,
     approvals,

@@ -36,6 +36,11 @@ export const SCOPED_TYPES = {
   dsr: 'disclosure request',
   sch: 'schedule',
   mnd: 'mandate',
+  prs: 'prescriber',
+  pfa: 'fact of a prescriber',
+  exi: 'import of an exclusion list',
+  exs: 'screening of prescribers',
+  exr: 'exclusion review',
   dif: 'model diff',
   evs: 'evaluation set',
 } as const

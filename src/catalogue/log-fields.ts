@@ -43,6 +43,10 @@ export const LOG_SUBJECTS = [
   'intent',
   'mandate',
   'schedule',
+  'prescriber',
+  'exclusionImport',
+  'exclusionScreening',
+  'exclusionReview',
 ] as const
 export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extends 'attempt' ? number : string }
 

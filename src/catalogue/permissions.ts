@@ -121,6 +121,31 @@ export const PERMISSIONS = {
     roles: ['admin'],
     isScoped: true,
   },
+  'prescribers.read': {
+    allows: 'read prescribers, with their names, and what was checked about them',
+    roles: ['admin', 'approver'],
+    isScoped: true,
+  },
+  'prescribers.write': {
+    allows: 'enter prescribers and facts about them, end facts, and suspend prescribers',
+    roles: ['admin'],
+    isScoped: true,
+  },
+  'prescribers.confirm': {
+    allows: 'confirm facts about prescribers with a passkey, as a prescriber of tier 3 or the first owner',
+    roles: ['admin', 'approver', 'analyst', 'developer'],
+    isScoped: true,
+  },
+  'exclusions.write': {
+    allows: 'upload exclusion lists, and clear or confirm possible exclusions of prescribers',
+    roles: ['admin'],
+    isScoped: true,
+  },
+  'clinical_policy.write': {
+    allows: 'change the clinical policy and the formulary',
+    roles: ['admin'],
+    isScoped: true,
+  },
   'webhooks.read': {
     allows: 'read webhook endpoints, deliveries, event consumers, and events of every type',
     roles: ['admin', 'developer'],

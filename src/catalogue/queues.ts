@@ -151,6 +151,23 @@ export const QUEUES = {
     retryBaseMs: 5_000,
     retryCapMs: 300_000,
   },
+  exclusions: {
+    // The import of a list, and the comparison of all prescribers of an account with the lists.
+    payload: z.union([
+      z.strictObject({ exclusionImportId: z.string() }),
+      z.strictObject({ exclusionScreeningId: z.string() }),
+    ]),
+    // 5 s doubling to 5 min: ten attempts outlast a store that is away for ten minutes. Each begins anew.
+    maxAttempts: 10,
+    // An import parses and hashes for up to a minute, in one transaction.
+    concurrency: 2,
+    batchSize: 1,
+    // Imports of one account follow each other.
+    laneCap: 1,
+    leavesRoom: true,
+    retryBaseMs: 5_000,
+    retryCapMs: 300_000,
+  },
 } as const satisfies Record<string, QueueSettings>
 
 export type QueueName = keyof typeof QUEUES

@@ -23,6 +23,10 @@ export const SDK_GROUPS = {
     tag: 'Schedules',
     description: 'Payments that an agent may make to one counterparty, once in each cycle.',
   },
+  clinical: {
+    tag: 'Clinical',
+    description: 'Prescribers and what was checked about them, the clinical policy, and the formulary.',
+  },
   agents: {
     tag: 'Agents',
     description: 'Software that acts on another party’s behalf: registration, sessions and suspension.',

@@ -67,6 +67,7 @@ export const GUIDES: Record<string, readonly string[]> = {
     'schedules',
     'approvals',
     'passkeys',
+    'clinical',
     'agents',
     'authzen',
     'tokens',

@@ -20,6 +20,7 @@ const NAMES = [
   'deliver',
   'keys',
   'sso',
+  'exclusions',
   'timing',
   'policy',
   'duplicates',
@@ -34,6 +35,7 @@ const NAMES = [
 const FLOOR_WITHIN: readonly string[] = [
   'dashboard',
   'sso',
+  'exclusions',
   'backlog',
   'backlog-depth',
   'fairness',

@@ -174,6 +174,25 @@ const SABOTAGES: Sabotage[] = [
     does: ({ exports }) => void exports.push({ ...first(exports), id: 'exp_again' }),
   },
   {
+    what: 'an import of an exclusion list that did not end',
+    finds: 'I1',
+    does: ({ imports }) => {
+      first(imports).status = 'running'
+    },
+  },
+  {
+    what: 'an import that succeeded and is not in force',
+    finds: 'I1',
+    does: ({ imports }) => {
+      first(imports).isCurrent = false
+    },
+  },
+  {
+    what: 'a job of an exclusion list that is not there',
+    finds: 'I3',
+    does: ({ imports }) => void imports.shift(),
+  },
+  {
     what: 'a delivery that was never written',
     finds: 'I4',
     does: ({ deliveries, received }) => {

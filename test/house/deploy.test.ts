@@ -36,6 +36,7 @@ const CALLING_OUT: Record<string, string> = {
   'src/attest/hardware/lists.ts': 'clock',
   'src/attest/screen/detectors/detector.ts': 'screen',
   'src/attest/screen/detectors/open.ts': 'screen',
+  'src/authorize/exclusions/operator.ts': 'clock',
   'src/authorize/webhooks/policy-webhooks.ts': 'web',
   'src/trace/models/remote.ts': 'web',
 }
@@ -75,8 +76,8 @@ describe('a deployment', () => {
 
   it('scrapes every process, and accepts its name as the host of the internal port', () => {
     const scraped =
-      /names: \[([^\]]*)\]\n +type: A\n +port: 9090/.exec(read('deploy/prometheus/prometheus.yaml'))?.[1] ?? ''
-    expect(scraped.split(', ').sort()).toEqual([...names].sort())
+      /names:\s+\[([^\]]*?),?\s*\]\n +type: A\n +port: 9090/.exec(read('deploy/prometheus/prometheus.yaml'))?.[1] ?? ''
+    expect(scraped.trim().split(/,\s*/).sort()).toEqual([...names].sort())
     const hosts = /INTERNAL_HOSTS: (.*)/.exec(compose)?.[1] ?? ''
     expect(hosts.split(',').sort()).toEqual([...names].sort())
   })

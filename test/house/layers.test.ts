@@ -62,7 +62,8 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
   authorize: [
     ['policy', 'tokens'],
     ['webhooks', 'passkeys', 'mandates', 'schedules'],
-    ['approvals'],
+    ['approvals', 'exclusions'],
+    ['prescribers'],
     ['revocations'],
     ['intents'],
     ['decisions'],
@@ -99,6 +100,9 @@ const PURE = [
   'src/authorize/policy/fields.ts',
   'src/authorize/policy/forms.ts',
   'src/authorize/policy/missing-fields.ts',
+  'src/authorize/prescribers/check-digits.ts',
+  'src/authorize/prescribers/schedules.ts',
+  'src/authorize/prescribers/substances.ts',
   'src/authorize/schedules/calendar.ts',
   'src/authorize/schedules/dates.ts',
   'src/authorize/schedules/frequency.ts',
@@ -143,6 +147,7 @@ const READ = /\b(?:FROM|JOIN)\s+([a-z_]{3,})\b/g
 const READS_FROM_BELOW: Record<string, string> = {
   'src/attest/media: attestations':
     'media that an attestation shows are not erased, and are answered with their claims',
+  'src/attest/media: exclusion_imports': 'uploaded exclusion lists are in the store too, and are no strays',
   'src/attest/devices: capture_sessions': 'a device is kept while a session names it',
   'src/attest/captures: attestations': 'sessions and streams are kept while an attestation needs them',
   'src/attest/cases: claims': 'a case is locked together with its claim, and says what is known of it',
@@ -152,6 +157,7 @@ const READS_FROM_BELOW: Record<string, string> = {
   'src/attest/screen: attestations':
     'a screening of bytes that are attested has them re-evaluated, and keeps their media',
   'src/attest/screen: claims': 'a screening locks its claim against closing',
+  'src/authorize/exclusions: prescribers': 'accounts are screened again when a prescriber has changed',
   'src/platform/jobs: accounts': 'no job of a suspended account is dispatched, and those of a closed one are held',
 }
 // Remove each exception with its reason; add none.

@@ -169,6 +169,8 @@ describe('retention', () => {
     } = whole
     const { invites, account_exports, policy_versions, policy_webhook_secrets } = whole
     const { sso_configs, sso_starts, scim_tokens, directory_users } = whole
+    const { exclusion_imports, exclusion_pointers, exclusion_screenings, exclusion_changes, exclusion_reviews } = whole
+    const { prescribers, prescriber_facts, clinical_policies, clinical_formulary_versions, clinical_formulary } = whole
     // Hashes and counters stay; an entry that waits for its leaf has no row here.
     const { ledger_checkpoints, ledger_heads, ledger_leaves, ledger_nodes, ledger_pending, event_heads } = whole
     expect(await countOf(scope)).toEqual({
@@ -195,6 +197,16 @@ describe('retention', () => {
       directory_users,
       policy_versions,
       policy_webhook_secrets,
+      exclusion_imports,
+      exclusion_pointers,
+      exclusion_screenings,
+      exclusion_changes,
+      exclusion_reviews,
+      prescribers,
+      prescriber_facts,
+      clinical_policies,
+      clinical_formulary_versions,
+      clinical_formulary,
       ledger_checkpoints,
       ledger_heads,
       ledger_leaves,

@@ -13,6 +13,7 @@ import { type Receiver, startReceiver } from '../../commands/demo/receiver.ts'
 import { type FakeDetector, startDetector } from '../attest/screen/detector.ts'
 import { fetchAgain } from '../support/again.ts'
 import { testedEngines } from '../support/engines.ts'
+import { leieFile } from '../support/exclusion-lists.ts'
 import { differencesFromPlan, eventFaults, type Fleet, makeFleet, untilSettled } from '../support/fleet.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
@@ -206,6 +207,19 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     expect(rowsDone).toBeGreaterThan(3 * CLAIMS)
     expect(filesDone).toBeGreaterThan(CLAIMS)
     expect(size).toBeGreaterThan(10_000)
+  })
+
+  it('exclusions: imports a list, and compares prescribers with it', async () => {
+    const { text } = await request('/v1/clinical/exclusion-lists/leie/import', {
+      method: 'POST',
+      body: leieFile([{ LASTNAME: 'EXAMPLE', FIRSTNAME: 'ONE' }]).toString(),
+      headers: { 'content-type': 'text/csv' },
+    })
+    const path = `/v1/clinical/exclusion-imports/${JSON.parse(text).exclusion_import_id}?wait=30`
+    await until(async () => (await get(path)).status === 'succeeded', { everyMs: 100 })
+    expect(await get('/v1/clinical/exclusion-lists/leie')).toMatchObject({ source: 'account', rows: 1 })
+    const screened = () => get('/v1/clinical/exclusion-screenings')
+    await until(async () => (await screened()).data[0]?.status === 'succeeded', { everyMs: 100 })
   })
 
   it('deliver: sends every event to the receiver, each with a valid signature', async () => {

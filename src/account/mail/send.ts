@@ -17,6 +17,7 @@ export const MAIL_KINDS = [
   'approval',
   'webhook_endpoint_disabled',
   'sso_changed',
+  'exclusions_changed',
   'disclosure_code',
   'disclosure_grant',
 ] as const

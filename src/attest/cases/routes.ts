@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
 import { type Caller, endpoint, listEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { createdBetween, listQuery, orderQuery, pageQuery } from '#src/platform/http/page.ts'
-import { idParams, mailAddress, several, timestamp, visibleText } from '#src/platform/http/params.ts'
+import { flag, idParams, mailAddress, several, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { Cases } from './cases.ts'
 import { type CaseState, isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE, STATES } from './machine.ts'
 import { CASE_ORDERS, type CaseFilter, type CaseOrder, type CaseRow } from './rows.ts'
-import { caseView, entryView, flag, priorityView, reasonView, statusView } from './views.ts'
+import { caseView, entryView, priorityView, reasonView, statusView } from './views.ts'
 
 const named = mailAddress
   .optional()

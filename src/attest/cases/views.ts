@@ -8,8 +8,6 @@ import { type CaseRow, type ClaimFacts, type EntryRow, PRIORITIES } from './rows
 import { dueOf, shifted } from './sla.ts'
 
 const iso = timestampView
-/** Boolean of a query string. */
-export const flag = z.enum(['true', 'false']).meta({ id: 'Flag' })
 export const statusView = z.enum(STATES).meta({ id: 'CaseStatus' })
 export const reasonView = z.enum(REASON_CODES).meta({ id: 'CaseReason' })
 export const priorityView = z.enum(PRIORITIES).meta({ id: 'CasePriority' })

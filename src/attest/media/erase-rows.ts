@@ -80,8 +80,9 @@ export async function finishErasing(tx: Tx, ids: readonly string[]): Promise<voi
 export async function findStrays(tx: Tx, hashes: readonly string[]): Promise<string[]> {
   const known = await tx.query<{ sha256: string }>(
     `SELECT encode(sha256, 'hex') AS sha256 FROM media WHERE sha256 = ANY($1::bytea[]) AND state <> 'erased'
-     -- Archives of the account have no row here.
-     UNION ALL SELECT encode(sha256, 'hex') FROM account_exports WHERE sha256 = ANY($1::bytea[]) AND state = 'ready'`,
+     -- Archives of the account and exclusion lists have no row here.
+     UNION ALL SELECT encode(sha256, 'hex') FROM account_exports WHERE sha256 = ANY($1::bytea[]) AND state = 'ready'
+     UNION ALL SELECT encode(sha256, 'hex') FROM exclusion_imports WHERE sha256 = ANY($1::bytea[])`,
     [hashes.map((hash) => Buffer.from(hash, 'hex'))],
   )
   return without(hashes, new Set(known.map(({ sha256 }) => sha256)))

@@ -50,6 +50,9 @@ export const timestamp = boundTime.refine((value) => !(Date.parse(value) < FIRST
 
 const MAX_VALUES = 20
 
+/** Boolean of a query string. */
+export const flag = z.enum(['true', 'false']).meta({ id: 'Flag' })
+
 /** A filter that takes several values, as `status=a&status=b`: rows match any of them. Parsed: sorted, each once. */
 export function several<Item extends z.ZodType<string | number>>(item: Item) {
   return z

@@ -58,6 +58,13 @@ export const PROBLEM_MEMBERS: Partial<Record<FailureCode, z.core.$ZodLooseShape>
     cause: z.enum(SSO_REFUSALS).meta({ id: 'SsoRefusal' }).describe('See the guide Single sign-on.'),
   },
   provider_unavailable: { cause: z.enum(PROVIDER_PROBLEMS).meta({ id: 'ProviderProblem' }) },
+  confirmer_not_eligible: {
+    cause: z.enum(['same_person', 'own_facts', 'tier', 'not_a_member']).meta({ id: 'ConfirmerIneligibilityCause' }),
+  },
+  prescriber_exists: {
+    prescriber_id: z.string(),
+    member: z.enum(['npi', 'user_id']).meta({ id: 'PrescriberConflictMember' }),
+  },
   approver_not_eligible: { cause: z.enum(CAUSES).meta({ id: 'IneligibilityCause' }) },
   invalid_state_transition: {
     allowed: z

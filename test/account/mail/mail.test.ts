@@ -67,6 +67,7 @@ function makeWork(settings: Partial<MailerSettings> = {}, writer: LetterWriter =
         sso_changed: writer,
         passkey_changed: writer,
         approval: writer,
+        exclusions_changed: writer,
         webhook_endpoint_disabled: writer,
         disclosure_code: writer,
         disclosure_grant: writer,

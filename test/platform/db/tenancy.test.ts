@@ -68,6 +68,21 @@ const TENANT_GRANTS: Record<string, string> = {
   passkey_registrations: 'DELETE INSERT SELECT UPDATE(challenge,expires_at)',
   passkeys: 'DELETE INSERT SELECT UPDATE(counter,is_backed_up,last_used_at,name)',
   pictures: 'DELETE INSERT SELECT UPDATE(media_id)',
+  exclusion_changes: 'INSERT SELECT',
+  exclusion_entries: 'INSERT SELECT',
+  exclusion_files: 'INSERT SELECT',
+  exclusion_imports:
+    'DELETE INSERT SELECT UPDATE(failure_code,failure_detail,file_id,finished_at,list_date,rows,status)',
+  exclusion_pointers: 'INSERT SELECT UPDATE(changed_at,file_id,import_id,list_date)',
+  exclusion_reviews: 'INSERT SELECT UPDATE(decided_at,decided_by,reason,status)',
+  exclusion_screenings: 'DELETE INSERT SELECT UPDATE(changed,failure_detail,finished_at,screened,status)',
+  clinical_formulary: 'DELETE INSERT SELECT',
+  clinical_formulary_versions: 'INSERT SELECT',
+  clinical_policies: 'INSERT SELECT',
+  prescriber_facts:
+    'INSERT SELECT UPDATE(confirmed_at,confirmed_by,confirmed_passkey_id,ended_at,ended_by,ended_reason,entered_at,entered_by)',
+  prescribers:
+    'INSERT SELECT UPDATE(match_full,match_name,match_states,npi,sealed_person,suspended_at,suspended_by,suspended_reason,updated_at,version)',
   policy_versions: 'INSERT SELECT',
   policy_webhook_secrets: 'DELETE INSERT SELECT UPDATE(expires_at,sealed_secret)',
   reevaluation_marks: 'DELETE INSERT SELECT UPDATE',
@@ -117,6 +132,11 @@ const SYSTEM_GRANTS: Record<string, string> = {
   disclosure_requests: 'SELECT(account_id,ends_at,environment,grant_hash,id,share_id,status)',
   event_heads: 'INSERT SELECT UPDATE(position)',
   events: 'SELECT(account_id,created_at,environment,id,position) UPDATE(position)',
+  exclusion_files: 'DELETE SELECT',
+  exclusion_imports: 'SELECT(account_id,environment,id,status)',
+  exclusion_pointers: 'SELECT(account_id,changed_at,environment,file_id,list)',
+  exclusion_screenings: 'SELECT(account_id,created_at,environment)',
+  exclusion_secrets: 'INSERT SELECT UPDATE(sealed_secret)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
   invites: 'DELETE SELECT UPDATE(accepted_at,revoked_at,user_id)',
   job_lanes: 'SELECT UPDATE(tokens,tokens_at)',
@@ -131,6 +151,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   migrations: 'SELECT',
   model_diffs: 'SELECT(account_id,environment,id,state)',
   passkeys: 'DELETE SELECT(account_id,id,user_id)',
+  prescribers: 'SELECT(account_id,environment,updated_at)',
   queues: 'INSERT SELECT UPDATE',
   revocation_lists: 'INSERT SELECT UPDATE',
   scim_tokens: 'SELECT UPDATE(last_used_at)',
@@ -165,9 +186,12 @@ const WITHOUT_ENVIRONMENT = [
   'users',
 ]
 // Deployment-wide: their rows belong to no tenant, and the tenant role has no grant on them, but for the places of revoked
-// tokens in public lists, which it writes and can't read.
+// tokens in public lists, which it writes and can't read, and for published exclusion lists.
 const WITHOUT_TENANT = [
   'attempts',
+  'exclusion_entries',
+  'exclusion_files',
+  'exclusion_secrets',
   'knex_migrations_lock',
   'login_links',
   'migrations',

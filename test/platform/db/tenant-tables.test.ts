@@ -94,6 +94,7 @@ it('no column whose name says that it is a secret is exported', () => {
       (name) => `traces.${name}`,
     ),
     others: {
+      exclusion_reviews: ['exclusion_reviews.row_hash'],
       trace_jobs: ['trace_jobs.manifest_hash'],
       model_diffs: ['model_diffs.report_hash'],
       sso_configs: ['sso_configs.client_secret_last4'],

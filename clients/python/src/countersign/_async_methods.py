@@ -2715,6 +2715,872 @@ class AsyncClaimsMethods(AsyncGroup):
         )
 
 
+class AsyncClinicalExclusionImportsMethods(AsyncGroup):
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        created_gte: str | None = None,
+        created_lt: str | None = None,
+        include: Literal["total_count"] | None = None,
+        list: literals.ExclusionListName | None = None,
+        status: literals.WorkStatus | Sequence[literals.WorkStatus] | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPages[models.ExclusionImport, models.ExclusionImportList]:
+        """List imports of exclusion lists, newest first.
+
+        Imports of the account. Those of the operator are not among them.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/exclusion-imports",
+            models.ExclusionImportList,
+            query=given(
+                {
+                    "limit": limit,
+                    "cursor": cursor,
+                    "created_gte": created_gte,
+                    "created_lt": created_lt,
+                    "include": include,
+                    "list": list,
+                    "status": status,
+                }
+            ),
+            timeout=timeout,
+        )
+
+    async def retrieve(
+        self,
+        exclusion_import_id: str,
+        *,
+        wait: int | None = None,
+        timeout: float | None = None,
+    ) -> models.ExclusionImport:
+        """Read the status of an import, and why a file was refused.
+
+        With `wait`, it answers when the import has ended.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            wait: Seconds to wait until it has ended.
+        """
+        return await self._json(
+            "GET",
+            path("/v1/clinical/exclusion-imports/{}", exclusion_import_id),
+            models.ExclusionImport,
+            query=given({"wait": wait}),
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalExclusionListsMethods(AsyncGroup):
+    async def import_leie(
+        self,
+        body: AsyncSource,
+        *,
+        file_name: str | None = None,
+        force: literals.Flag | None = None,
+        kind: literals.ExclusionFileKind | None = None,
+        content_type: Literal["text/csv", "application/zip", "application/octet-stream"] | None = None,
+        on_progress: Progress | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ExclusionImport:
+        """Upload a file of LEIE (CSV, or ZIP with one CSV; up to 200 MB).
+
+        The body is the file as its publisher offers it. It is read by a job; a file that can’t replace the list in
+        force ends the import as failed, and the list stays. See the
+        [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+
+        Args:
+            file_name: Name that the publisher gave the file: it tells the date of the list.
+            force: Accepts an older list, or one with fewer rows. Owners only. Default: `false`.
+        """
+        return await self._upload(
+            "POST",
+            "/v1/clinical/exclusion-lists/leie/import",
+            body,
+            models.ExclusionImport,
+            query=given({"file_name": file_name, "force": force, "kind": kind}),
+            content_type=content_type,
+            on_progress=on_progress,
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    async def import_sam(
+        self,
+        body: AsyncSource,
+        *,
+        file_name: str | None = None,
+        force: literals.Flag | None = None,
+        content_type: Literal["text/csv", "application/zip", "application/octet-stream"] | None = None,
+        on_progress: Progress | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ExclusionImport:
+        """Upload a file of SAM (CSV, or ZIP with one CSV; up to 200 MB).
+
+        The body is the file as its publisher offers it. It is read by a job; a file that can’t replace the list in
+        force ends the import as failed, and the list stays. See the
+        [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+
+        Args:
+            file_name: Name that the publisher gave the file: it tells the date of the list.
+            force: Accepts an older list, or one with fewer rows. Owners only. Default: `false`.
+        """
+        return await self._upload(
+            "POST",
+            "/v1/clinical/exclusion-lists/sam/import",
+            body,
+            models.ExclusionImport,
+            query=given({"file_name": file_name, "force": force}),
+            content_type=content_type,
+            on_progress=on_progress,
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    async def retrieve_leie(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.ExclusionList:
+        """Read which file of LEIE is in force.
+
+        The file that prescribers are compared with: the account’s own, or else the operator’s. See the
+        [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+        """
+        return await self._json(
+            "GET",
+            "/v1/clinical/exclusion-lists/leie",
+            models.ExclusionList,
+            timeout=timeout,
+        )
+
+    async def retrieve_sam(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.ExclusionList:
+        """Read which file of SAM is in force.
+
+        The file that prescribers are compared with: the account’s own, or else the operator’s. See the
+        [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+        """
+        return await self._json(
+            "GET",
+            "/v1/clinical/exclusion-lists/sam",
+            models.ExclusionList,
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalExclusionReviewsMethods(AsyncGroup):
+    async def decide(
+        self,
+        exclusion_review_id: str,
+        *,
+        decision: literals.ExclusionDecision,
+        reason: literals.ExclusionReviewReason,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ExclusionReview:
+        """Clear or confirm a review.
+
+        The decision holds for the prescriber and the row, in later files too. The opposite decision replaces it. A
+        match by NPI, or by name and birth date, excludes whatever was decided.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/exclusion-reviews/{}/decision", exclusion_review_id),
+            models.ExclusionReview,
+            body=given({"decision": decision, "reason": reason}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        created_gte: str | None = None,
+        created_lt: str | None = None,
+        include: Literal["total_count"] | None = None,
+        status: literals.ExclusionReviewStatus | Sequence[literals.ExclusionReviewStatus] | None = None,
+        list: literals.ExclusionListName | None = None,
+        prescriber_id: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPages[models.ExclusionReview, models.ExclusionReviewList]:
+        """List rows of exclusion lists that may be a prescriber’s, newest first.
+
+        Matches by the name, which a person has to clear or confirm.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+            prescriber_id: `prs_test_` or `prs_live_` and 26 characters.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/exclusion-reviews",
+            models.ExclusionReviewList,
+            query=given(
+                {
+                    "limit": limit,
+                    "cursor": cursor,
+                    "created_gte": created_gte,
+                    "created_lt": created_lt,
+                    "include": include,
+                    "status": status,
+                    "list": list,
+                    "prescriber_id": prescriber_id,
+                }
+            ),
+            timeout=timeout,
+        )
+
+    async def retrieve(
+        self,
+        exclusion_review_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.ExclusionReview:
+        """Read one review.
+
+        The row is found in the published list by the name of the prescriber.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+        """
+        return await self._json(
+            "GET",
+            path("/v1/clinical/exclusion-reviews/{}", exclusion_review_id),
+            models.ExclusionReview,
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalExclusionScreeningsMethods(AsyncGroup):
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        created_gte: str | None = None,
+        created_lt: str | None = None,
+        include: Literal["total_count"] | None = None,
+        status: literals.WorkStatus | Sequence[literals.WorkStatus] | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPages[models.ExclusionScreening, models.ExclusionScreeningList]:
+        """List comparisons of all prescribers with the exclusion lists, newest first.
+
+        All prescribers are compared after each import, after changes of prescribers, and once a day. It informs: an
+        order is always compared with the lists in force itself.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/exclusion-screenings",
+            models.ExclusionScreeningList,
+            query=given(
+                {
+                    "limit": limit,
+                    "cursor": cursor,
+                    "created_gte": created_gte,
+                    "created_lt": created_lt,
+                    "include": include,
+                    "status": status,
+                }
+            ),
+            timeout=timeout,
+        )
+
+    def list_changes(
+        self,
+        exclusion_screening_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPages[models.ExclusionChange, models.ExclusionChangeList]:
+        """List prescribers whose status a screening found changed.
+
+        Statuses without regard to waivers, which hold in one state only.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._pages(
+            "GET",
+            path("/v1/clinical/exclusion-screenings/{}/changes", exclusion_screening_id),
+            models.ExclusionChangeList,
+            query=given({"limit": limit, "cursor": cursor}),
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalFactChallengesMethods(AsyncGroup):
+    async def create(
+        self,
+        prescriber_id: str,
+        *,
+        fact_ids: Sequence[str],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.PasskeyChallenge:
+        """Ask for a challenge for the passkey of the person who confirms facts.
+
+        For the passkeys of the signed-in person, for two minutes, once, and for exactly these facts. Refused at
+        once where the person may not confirm them.
+
+        No API key: a session only. Sessions: owner, admin, approver, analyst, developer.
+
+        Args:
+            fact_ids: Facts of the prescriber whose status is entered: all of them are confirmed, or none.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/prescribers/{}/facts/challenge", prescriber_id),
+            models.PasskeyChallenge,
+            body=given({"fact_ids": fact_ids}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalFactsMethods(AsyncGroup):
+    async def confirm(
+        self,
+        prescriber_id: str,
+        *,
+        fact_ids: Sequence[str],
+        passkey_assertion: params.PasskeyAssertionParam,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ConfirmedPrescriberFacts:
+        """Confirm facts about a prescriber as the second person, with a passkey.
+
+        A prescriber of tier 3 confirms, or an owner while no other prescriber has tier 3; never the person who
+        entered a fact, and never the prescriber. All facts are confirmed, or none.
+
+        No API key: a session only. Sessions: owner, admin, approver, analyst, developer.
+
+        Args:
+            fact_ids: Facts of the prescriber whose status is entered: all of them are confirmed, or none.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/prescribers/{}/facts/confirm", prescriber_id),
+            models.ConfirmedPrescriberFacts,
+            body=given({"fact_ids": fact_ids, "passkey_assertion": passkey_assertion}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    async def create(
+        self,
+        prescriber_id: str,
+        body: params.CreatePrescriberFactRequestParam,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.PrescriberFact:
+        """Enter what was checked about a prescriber: identity, licence or DEA registration.
+
+        Counts for tiers 1 and 2 at once, and for tier 3 when a second person has confirmed it. `warnings` tells of
+        what is unusual and may be right.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/prescribers/{}/facts", prescriber_id),
+            models.PrescriberFact,
+            body=body,
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    async def end(
+        self,
+        prescriber_id: str,
+        fact_id: str,
+        *,
+        reason: literals.GivenFactEndReason,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.PrescriberFact:
+        """End a fact about a prescriber, from the next decision on.
+
+        One person suffices. A fact that has ended stays as it is.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer. A rate
+        limit of its own, for emergencies.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/prescribers/{}/facts/{}/end", prescriber_id, fact_id),
+            models.PrescriberFact,
+            body=given({"reason": reason}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    def list(
+        self,
+        prescriber_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPages[models.PrescriberFact, models.PrescriberFactList]:
+        """List what was checked about a prescriber, newest first.
+
+        Includes facts that have expired or were ended.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._pages(
+            "GET",
+            path("/v1/clinical/prescribers/{}/facts", prescriber_id),
+            models.PrescriberFactList,
+            query=given({"limit": limit, "cursor": cursor}),
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalFormularyMethods(AsyncGroup):
+    async def retrieve(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.ClinicalFormulary:
+        """Read which formulary is in force, with its version as ETag.
+
+        `version` 0 is an empty formulary. `digest` is that of the object of all concepts and their schedules.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+        """
+        return await self._json(
+            "GET",
+            "/v1/clinical/formulary",
+            models.ClinicalFormulary,
+            timeout=timeout,
+        )
+
+    async def update(
+        self,
+        body: AsyncSource,
+        *,
+        if_match: str,
+        content_type: Literal["text/csv"] | None = None,
+        on_progress: Progress | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ClinicalFormulary:
+        """Replace the formulary by a CSV file with the columns rxcui and schedule.
+
+        A first line `rxcui,schedule`, then a line for each concept, at most 50,000: the schedule is `none`, `I`,
+        `II`, `III`, `IV` or `V`. Everything is replaced, or nothing. Pointers of errors count the lines after the
+        first, from 1.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+
+        Args:
+            if_match: Required. The ETag of the version to replace, such as `"3"`, or `*` for any.
+        """
+        return await self._upload(
+            "PUT",
+            "/v1/clinical/formulary",
+            body,
+            models.ClinicalFormulary,
+            headers={"If-Match": if_match},
+            content_type=content_type,
+            on_progress=on_progress,
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalFormularyEntriesMethods(AsyncGroup):
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPages[models.FormularyEntry, models.FormularyEntryList]:
+        """List the concepts of the formulary, in the order of their ids.
+
+        As NDJSON, everything.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/formulary/entries",
+            models.FormularyEntryList,
+            query=given({"limit": limit, "cursor": cursor}),
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalPolicyMethods(AsyncGroup):
+    async def retrieve(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.ClinicalPolicy:
+        """Read the clinical policy, with its version as ETag.
+
+        Per account and environment. `version` 0 is the defaults. See the
+        [guide](https://api.example.test/docs/authorize/clinical).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+        """
+        return await self._json(
+            "GET",
+            "/v1/clinical/policy",
+            models.ClinicalPolicy,
+            timeout=timeout,
+        )
+
+    async def update(
+        self,
+        *,
+        if_match: str,
+        document: params.ClinicalPolicyDocumentParam | models.ClinicalPolicyDocument,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ClinicalPolicy:
+        """Replace the clinical policy by a new version.
+
+        Makes a new version, which applies to every later decision; the same document again makes none. Refills of
+        schedule II are 0, and of schedules III and IV at most 5 within 181 days, as 21 CFR 1306 demands.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+
+        Args:
+            if_match: Required. The ETag of the version to replace, such as `"3"`, or `*` for any.
+        """
+        return await self._json(
+            "PUT",
+            "/v1/clinical/policy",
+            models.ClinicalPolicy,
+            headers={"If-Match": if_match},
+            body=given({"document": document}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalPolicyVersionsMethods(AsyncGroup):
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPages[models.ClinicalPolicy, models.ClinicalPolicyList]:
+        """List all versions of the clinical policy, newest first, and who made each.
+
+        A version never changes.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/policy/versions",
+            models.ClinicalPolicyList,
+            query=given({"limit": limit, "cursor": cursor}),
+            timeout=timeout,
+        )
+
+    async def retrieve(
+        self,
+        version: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.ClinicalPolicy:
+        """Read one version of the clinical policy.
+
+        Version 0 is the defaults.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+        """
+        return await self._json(
+            "GET",
+            path("/v1/clinical/policy/versions/{}", version),
+            models.ClinicalPolicy,
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalPrescribersMethods(AsyncGroup):
+    async def create(
+        self,
+        *,
+        user_id: str,
+        npi: str,
+        first: str,
+        last: str,
+        dob: str | None | NotGiven = NOT_GIVEN,
+        state_licenses: Sequence[params.StateLicenseParam] | None = None,
+        dea: params.DeaRegistrationParam | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Prescriber:
+        """Enter a prescriber, for one user and one NPI.
+
+        Names and birth date are sealed at rest. A check digit can’t tell which digit is wrong: the error says what
+        the last one would be. Licences and the registration are entered as facts, which somebody else confirms. See
+        the [guide](https://api.example.test/docs/authorize/clinical).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+
+        Args:
+            user_id: Member of the account whose passkeys sign. A user is one prescriber at most.
+            npi: National Provider Identifier. When its check digit is wrong, the error says what the last digit
+                would be.
+            dob: Birth date. Without one, entries of the LEIE that have the name are reviewed and never matched.
+                Default: `null`.
+            state_licenses: Facts of the kind licence, entered with the prescriber. Default: `[]`.
+            dea: A fact of the kind dea.
+        """
+        return await self._json(
+            "POST",
+            "/v1/clinical/prescribers",
+            models.Prescriber,
+            body=given(
+                {
+                    "user_id": user_id,
+                    "npi": npi,
+                    "first": first,
+                    "last": last,
+                    "dob": dob,
+                    "state_licenses": state_licenses,
+                    "dea": dea,
+                }, "dob"
+            ),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        created_gte: str | None = None,
+        created_lt: str | None = None,
+        include: Literal["total_count"] | None = None,
+        user_id: str | None = None,
+        npi: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPages[models.Prescriber, models.PrescriberList]:
+        """List prescribers, newest first.
+
+        The tier is that of this moment. Filters take one user or one NPI. See the
+        [guide](https://api.example.test/docs/authorize/clinical).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+            npi: National Provider Identifier. When its check digit is wrong, the error says what the last digit
+                would be.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/prescribers",
+            models.PrescriberList,
+            query=given(
+                {
+                    "limit": limit,
+                    "cursor": cursor,
+                    "created_gte": created_gte,
+                    "created_lt": created_lt,
+                    "include": include,
+                    "user_id": user_id,
+                    "npi": npi,
+                }
+            ),
+            timeout=timeout,
+        )
+
+    async def reinstate(
+        self,
+        prescriber_id: str,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Prescriber:
+        """Lift the suspension of a prescriber, whose facts have to be confirmed again.
+
+        The facts that were confirmed count as entered by you: for tier 3, somebody else confirms them again with a
+        passkey.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/prescribers/{}/reinstate", prescriber_id),
+            models.Prescriber,
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    async def retrieve(
+        self,
+        prescriber_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Prescriber:
+        """Read one prescriber, with the tier at this moment.
+
+        No tier is stored: an expiry or a suspension counts at once. See the
+        [guide](https://api.example.test/docs/authorize/clinical).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+        """
+        return await self._json(
+            "GET",
+            path("/v1/clinical/prescribers/{}", prescriber_id),
+            models.Prescriber,
+            timeout=timeout,
+        )
+
+    async def suspend(
+        self,
+        prescriber_id: str,
+        *,
+        reason: literals.SuspensionReason,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Prescriber:
+        """Suspend a prescriber, from the next decision on.
+
+        One person suffices. The tier is 0, and orders are refused, from the next decision on.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer. A rate
+        limit of its own, for emergencies.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/prescribers/{}/suspend", prescriber_id),
+            models.Prescriber,
+            body=given({"reason": reason}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    async def update(
+        self,
+        prescriber_id: str,
+        *,
+        if_match: str,
+        npi: str | None = None,
+        first: str | None = None,
+        last: str | None = None,
+        dob: str | None | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Prescriber:
+        """Correct the NPI, name or birth date of a prescriber, which ends the facts about the identity.
+
+        The identity was checked for another name, birth date or NPI, so the facts of the kind identity end, and the
+        tier is 0 until one is entered and confirmed again.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+
+        Args:
+            if_match: Required. The ETag of the version to replace, such as `"3"`, or `*` for any.
+            npi: National Provider Identifier. When its check digit is wrong, the error says what the last digit
+                would be.
+            dob: Birth date. Without one, entries of the LEIE that have the name are reviewed and never matched.
+        """
+        return await self._json(
+            "PATCH",
+            path("/v1/clinical/prescribers/{}", prescriber_id),
+            models.Prescriber,
+            headers={"If-Match": if_match},
+            body=given({"npi": npi, "first": first, "last": last, "dob": dob}, "dob"),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalMethods(AsyncGroup):
+    def __init__(self, transport: AsyncTransport) -> None:
+        super().__init__(transport)
+        self.exclusion_imports = AsyncClinicalExclusionImportsMethods(transport)
+        self.exclusion_lists = AsyncClinicalExclusionListsMethods(transport)
+        self.exclusion_reviews = AsyncClinicalExclusionReviewsMethods(transport)
+        self.exclusion_screenings = AsyncClinicalExclusionScreeningsMethods(transport)
+        self.fact_challenges = AsyncClinicalFactChallengesMethods(transport)
+        self.facts = AsyncClinicalFactsMethods(transport)
+        self.formulary = AsyncClinicalFormularyMethods(transport)
+        self.formulary_entries = AsyncClinicalFormularyEntriesMethods(transport)
+        self.policy = AsyncClinicalPolicyMethods(transport)
+        self.policy_versions = AsyncClinicalPolicyVersionsMethods(transport)
+        self.prescribers = AsyncClinicalPrescribersMethods(transport)
+
+
 class AsyncDecisionsCheckpointsMethods(AsyncGroup):
     def list(
         self,
@@ -7984,6 +8850,8 @@ class AsyncGroups:
         """Decisions of adjusters about claims, with reasons and due dates."""
         self.claims = AsyncClaimsMethods(transport)
         """Signed captures, one or thousands at once, their findings, and the combined result for each claim."""
+        self.clinical = AsyncClinicalMethods(transport)
+        """Prescribers and what was checked about them, the clinical policy, and the formulary."""
         self.decisions = AsyncDecisionsMethods(transport)
         """Every recorded decision, its explanation, and proofs that no entry was changed or left out."""
         self.devices = AsyncDevicesMethods(transport)

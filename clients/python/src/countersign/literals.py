@@ -235,6 +235,17 @@ AuditAction: TypeAlias = Literal[
     "risk_policy.changed",
     "policy.changed",
     "policy.rolled_back",
+    "prescriber.created",
+    "prescriber.changed",
+    "prescriber.suspended",
+    "prescriber.reinstated",
+    "prescriber_fact.entered",
+    "prescriber_fact.confirmed",
+    "prescriber_fact.ended",
+    "clinical_policy.changed",
+    "clinical_formulary.replaced",
+    "exclusion_list.uploaded",
+    "exclusion_review.decided",
     "schedule.created",
     "schedule.paused",
     "schedule.resumed",
@@ -394,6 +405,19 @@ ClaimRiskStatus: TypeAlias = Literal[
     "failed",
 ]
 
+ClinicalPolicyWarning: TypeAlias = Literal[
+    "cosigner_unavailable",
+]
+"""cosigner_unavailable: the policy asks for a co-signature, and the plan of the account has no second user."""
+
+ControlledSchedule: TypeAlias = Literal[
+    "I",
+    "II",
+    "III",
+    "IV",
+    "V",
+]
+
 CountedDecisionKind: TypeAlias = Literal[
     "verify",
     "execute",
@@ -484,6 +508,16 @@ DisclosureStatus: TypeAlias = Literal[
     "expired",
 ]
 
+DrugSchedule: TypeAlias = Literal[
+    "I",
+    "II",
+    "III",
+    "IV",
+    "V",
+    "none",
+]
+"""Schedule of 21 CFR 1308; none: not a controlled substance."""
+
 DuplicateKind: TypeAlias = Literal[
     "duplicate_media",
     "similar_media",
@@ -545,11 +579,93 @@ EvidenceFormat: TypeAlias = Literal[
     "apple-appattest",
 ]
 
+ExclusionDecision: TypeAlias = Literal[
+    "cleared",
+    "confirmed",
+]
+
+ExclusionFileKind: TypeAlias = Literal[
+    "full",
+    "excl",
+    "rein",
+]
+"""full replaces the list; excl and rein are monthly supplements of LEIE, which are merged with it."""
+
+ExclusionImportFailureCode: TypeAlias = Literal[
+    "unreadable_zip",
+    "unreadable_csv",
+    "invalid_encoding",
+    "missing_columns",
+    "no_rows",
+    "unfinished_line",
+    "fewer_rows",
+    "older_list",
+    "supplement_as_full",
+    "no_full_list",
+    "date_unknown",
+    "date_in_future",
+    "import_failed",
+]
+
+ExclusionListName: TypeAlias = Literal[
+    "leie",
+    "sam",
+]
+"""leie: of the OIG of the HHS; sam: of the GSA."""
+
+ExclusionListSource: TypeAlias = Literal[
+    "account",
+    "operator",
+]
+
+ExclusionMatch: TypeAlias = Literal[
+    "npi",
+    "name_birth_date",
+    "name",
+    "name_state",
+]
+
+ExclusionReviewReason: TypeAlias = Literal[
+    "birth_date_differs",
+    "npi_differs",
+    "ssn_differs",
+    "address_differs",
+    "other_person",
+    "same_person",
+]
+
+ExclusionReviewStatus: TypeAlias = Literal[
+    "open",
+    "cleared",
+    "confirmed",
+]
+
+ExclusionScreeningCause: TypeAlias = Literal[
+    "leie",
+    "sam",
+    "prescribers",
+]
+
+ExclusionStatus: TypeAlias = Literal[
+    "clear",
+    "review",
+    "excluded",
+]
+
 ExecutionStatus: TypeAlias = Literal[
     "executed",
     "succeeded",
     "failed",
     "not_run",
+]
+
+FactEndReason: TypeAlias = Literal[
+    "entered_in_error",
+    "replaced",
+    "surrendered",
+    "revoked",
+    "person_changed",
+    "other",
 ]
 
 FactorCode: TypeAlias = Literal[
@@ -607,6 +723,7 @@ FieldErrorCode: TypeAlias = Literal[
     "chunk_differs",
     "claim_erased",
     "confirmation_required",
+    "confirmer_not_eligible",
     "conflict",
     "conflicting",
     "conflicting_keys",
@@ -722,6 +839,7 @@ FieldErrorCode: TypeAlias = Literal[
     "port_not_allowed",
     "precondition_failed",
     "precondition_required",
+    "prescriber_exists",
     "private_key",
     "provenance_not_verified",
     "provider_unavailable",
@@ -787,6 +905,7 @@ FieldErrorCode: TypeAlias = Literal[
     "weak_key",
     "wider",
     "wrong_challenge",
+    "wrong_check_digit",
     "wrong_media_type",
     "wrong_origin",
     "wrong_rp_id",
@@ -806,6 +925,14 @@ FinishReason: TypeAlias = Literal[
 Flag: TypeAlias = Literal[
     "true",
     "false",
+]
+
+GivenFactEndReason: TypeAlias = Literal[
+    "entered_in_error",
+    "replaced",
+    "surrendered",
+    "revoked",
+    "other",
 ]
 
 GrantableScope: TypeAlias = Literal[
@@ -869,6 +996,14 @@ HardwareTier: TypeAlias = Literal[
     "strongbox",
     "secure_enclave",
 ]
+
+IdentityMethod: TypeAlias = Literal[
+    "credential_service_provider",
+    "in_person",
+]
+"""credential_service_provider: 21 CFR 1311.105; in_person: by the credentialing office of an institution, 21 CFR
+1311.110.
+"""
 
 IntentOutcome: TypeAlias = Literal[
     "succeeded",
@@ -1051,6 +1186,11 @@ Permission: TypeAlias = Literal[
     "mandates.write",
     "schedules.read",
     "schedules.write",
+    "prescribers.read",
+    "prescribers.write",
+    "prescribers.confirm",
+    "exclusions.write",
+    "clinical_policy.write",
     "webhooks.read",
     "webhooks.write",
     "events.read",
@@ -1162,6 +1302,24 @@ PolicyWebhookUnavailableCause: TypeAlias = Literal[
     "response_too_large",
     "aborted",
 ]
+
+PrescriberFactKind: TypeAlias = Literal[
+    "identity",
+    "licence",
+    "dea",
+]
+
+PrescriberFactStatus: TypeAlias = Literal[
+    "entered",
+    "confirmed",
+    "expired",
+    "ended",
+]
+
+PrescriberFactWarning: TypeAlias = Literal[
+    "dea_initial_differs",
+]
+"""dea_initial_differs: the second letter of the number is not the initial of the last name, nor 9."""
 
 ProbeKind: TypeAlias = Literal[
     "residual",
@@ -1329,6 +1487,11 @@ SignInMethod: TypeAlias = Literal[
     "sso",
 ]
 
+StaleLists: TypeAlias = Literal[
+    "warn",
+    "deny",
+]
+
 StatementStatus: TypeAlias = Literal[
     "open",
     "final",
@@ -1342,6 +1505,15 @@ StatisticsWindow: TypeAlias = Literal[
 SuspensionCause: TypeAlias = Literal[
     "manual",
     "lock",
+]
+
+SuspensionReason: TypeAlias = Literal[
+    "excluded",
+    "licence",
+    "registration",
+    "compromised",
+    "left",
+    "other",
 ]
 
 TextRetention: TypeAlias = Literal[
@@ -1374,6 +1546,65 @@ UnavailableCause: TypeAlias = Literal[
     "too_late",
     "model_unavailable",
     "over_cap",
+]
+
+UsState: TypeAlias = Literal[
+    "AL",
+    "AK",
+    "AS",
+    "AZ",
+    "AR",
+    "CA",
+    "CO",
+    "CT",
+    "DE",
+    "DC",
+    "FL",
+    "GA",
+    "GU",
+    "HI",
+    "ID",
+    "IL",
+    "IN",
+    "IA",
+    "KS",
+    "KY",
+    "LA",
+    "ME",
+    "MD",
+    "MA",
+    "MI",
+    "MN",
+    "MS",
+    "MO",
+    "MT",
+    "NE",
+    "NV",
+    "NH",
+    "NJ",
+    "NM",
+    "NY",
+    "NC",
+    "ND",
+    "MP",
+    "OH",
+    "OK",
+    "OR",
+    "PA",
+    "PR",
+    "RI",
+    "SC",
+    "SD",
+    "TN",
+    "TX",
+    "UT",
+    "VT",
+    "VA",
+    "VI",
+    "WA",
+    "WV",
+    "WI",
+    "WY",
 ]
 
 UserAuthentication: TypeAlias = Literal[

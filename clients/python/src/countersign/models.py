@@ -1192,6 +1192,105 @@ class ClearedLock(AnswerModel):
     agent_unsuspended: bool
 
 
+class ClinicalFormulary(AnswerModel):
+    version: int
+    """Version; 0: the defaults, before a change."""
+    digest: str
+    """SHA-256 of the canonical JSON (RFC 8785) of the document, hex."""
+    changed_at: str | None
+    """null: the defaults."""
+    changed_by: Actor | None
+    """null: the defaults."""
+    entries: int
+    """Number of concepts."""
+
+
+class ClinicalPolicy(AnswerModel):
+    version: int
+    """Version; 0: the defaults, before a change."""
+    digest: str
+    """SHA-256 of the canonical JSON (RFC 8785) of the document, hex."""
+    changed_at: str | None
+    """null: the defaults."""
+    changed_by: Actor | None
+    """null: the defaults."""
+    document: ClinicalPolicyDocument
+    warnings: list[literals.ClinicalPolicyWarning | str]
+
+
+class ClinicalPolicyDocument(AnswerModel):
+    schedules: ClinicalRules
+    stale_lists: literals.StaleLists | str | None = None
+    """What a missing or outdated exclusion list does: a warning with the order, or a denial. Default: `warn`."""
+
+
+class ClinicalPolicyList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[ClinicalPolicy]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class ClinicalRule(AnswerModel):
+    deny: bool | None = None
+    """No order of this schedule is authorized. Default: `false`."""
+    tier: PrescriberTier
+    """Tier that the prescriber, and a co-signer, must have."""
+    passkey: bool
+    """The prescriber signs with a passkey."""
+    cosign: bool
+    """A second prescriber has to co-sign."""
+    max_refills: int
+    validity_days: int | None
+    """Days after its authorization during which an order may be executed; null: no limit of its own."""
+
+
+class ClinicalRuleOfSixMonths(AnswerModel):
+    deny: bool | None = None
+    """No order of this schedule is authorized. Default: `false`."""
+    tier: PrescriberTier
+    """Tier that the prescriber, and a co-signer, must have."""
+    passkey: bool
+    """The prescriber signs with a passkey."""
+    cosign: bool
+    """A second prescriber has to co-sign."""
+    max_refills: int
+    validity_days: int | None
+    """Days after its authorization during which an order may be executed; null: no limit of its own."""
+
+
+class ClinicalRuleWithoutRefills(AnswerModel):
+    deny: bool | None = None
+    """No order of this schedule is authorized. Default: `false`."""
+    tier: PrescriberTier
+    """Tier that the prescriber, and a co-signer, must have."""
+    passkey: bool
+    """The prescriber signs with a passkey."""
+    cosign: bool
+    """A second prescriber has to co-sign."""
+    max_refills: int
+    validity_days: int | None
+    """Days after its authorization during which an order may be executed; null: no limit of its own."""
+
+
+class ClinicalRules(AnswerModel):
+    none: ClinicalRule
+    I: ClinicalRuleWithoutRefills
+    II: ClinicalRuleWithoutRefills
+    III: ClinicalRuleOfSixMonths
+    IV: ClinicalRuleOfSixMonths
+    V: ClinicalRule
+
+
+class ConfirmedPrescriberFacts(AnswerModel):
+    prescriber_id: str
+    tier: PrescriberTier
+    facts: list[PrescriberFact]
+
+
 class CreatedApiKey(ApiKey):
     key: str | None = None
     """The raw key: shown now and never again."""
@@ -1910,6 +2009,130 @@ class EvidencePacket(AnswerModel):
     """The record keys of the environment, to verify offline what is signed here."""
 
 
+class ExclusionChange(AnswerModel):
+    prescriber_id: str
+    status_before: literals.ExclusionStatus | str
+    status: literals.ExclusionStatus | str
+    evidence: list[ExclusionEvidence]
+    changed_at: str
+
+
+class ExclusionChangeList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[ExclusionChange]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class ExclusionEvidence(AnswerModel):
+    list: literals.ExclusionListName | str
+    row_hash: str
+    """SHA-256 of the row, in hexadecimal."""
+    list_date: str
+    matched_on: literals.ExclusionMatch | str
+
+
+class ExclusionImport(AnswerModel):
+    exclusion_import_id: str
+    list: literals.ExclusionListName | str
+    kind: literals.ExclusionFileKind | str
+    file_name: str | None
+    status: literals.WorkStatus | str
+    failure: ExclusionImportFailure | None
+    sha256: str
+    """SHA-256 of the file, in hexadecimal."""
+    size: int
+    """Bytes of the file."""
+    force: bool
+    rows: int | None
+    """Rows of the list after the import."""
+    list_date: str | None
+    requested_by: Actor
+    created_at: str
+    finished_at: str | None
+
+
+class ExclusionImportFailure(AnswerModel):
+    code: literals.ExclusionImportFailureCode | str
+    detail: str
+
+
+class ExclusionImportList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[ExclusionImport]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class ExclusionList(AnswerModel):
+    list: literals.ExclusionListName | str
+    list_date: str | None
+    """Date of the list in force; null: there is none."""
+    rows: int | None
+    source: literals.ExclusionListSource | str | None
+    """operator: the account has no file of its own."""
+    exclusion_import_id: str | None
+    """Import of the account that put it in force."""
+    changed_at: str | None
+    is_stale: bool
+    """Missing, or older than 45 days (leie) or 7 days (sam)."""
+
+
+class ExclusionReview(ExclusionEvidence):
+    exclusion_review_id: str
+    prescriber_id: str
+    status: literals.ExclusionReviewStatus | str
+    reason: literals.ExclusionReviewReason | str | None
+    decided_by: Actor | None
+    decided_at: str | None
+    created_at: str
+
+
+class ExclusionReviewList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[ExclusionReview]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class ExclusionScreening(AnswerModel):
+    exclusion_screening_id: str
+    cause: literals.ExclusionScreeningCause | str
+    """The list that was imported, or prescribers who changed. The comparison is always with both lists."""
+    status: literals.WorkStatus | str
+    failure: ExclusionScreeningFailure | None
+    screened: int
+    """Prescribers compared."""
+    changed: int
+    """Prescribers whose status is another one than before."""
+    created_at: str
+    finished_at: str | None
+
+
+class ExclusionScreeningFailure(AnswerModel):
+    code: Literal["screening_failed"] | str
+    detail: str
+
+
+class ExclusionScreeningList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[ExclusionScreening]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
 class Execution(AnswerModel):
     jti: str
     status: literals.ExecutionStatus | str
@@ -1985,6 +2208,22 @@ class FieldError(AnswerModel):
     code: literals.FieldErrorCode | str
     detail: str
     """Text for people; it may change."""
+
+
+class FormularyEntry(AnswerModel):
+    rxcui: str
+    """Concept id of RxNorm."""
+    schedule: literals.DrugSchedule | str
+
+
+class FormularyEntryList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[FormularyEntry]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
 
 
 class FullDelivery(DeliveryLine):
@@ -3383,6 +3622,69 @@ class Position(AnswerModel):
     lng: int | float
 
 
+class Prescriber(AnswerModel):
+    prescriber_id: str
+    user_id: str
+    npi: str
+    first: str
+    last: str
+    dob: str | None
+    tier: PrescriberTier
+    """Tier at this moment: facts, their expiry, a suspension and the passkeys of the user decide."""
+    suspended_at: str | None
+    suspended_by: Actor | None
+    suspended_reason: literals.SuspensionReason | str | None
+    version: int
+    """Counts the changes made by `PATCH`. The `ETag` has it."""
+    created_by: Actor
+    created_at: str
+    updated_at: str
+
+
+class PrescriberFact(AnswerModel):
+    fact_id: str
+    prescriber_id: str
+    kind: literals.PrescriberFactKind | str
+    status: literals.PrescriberFactStatus | str
+    """entered counts for tiers 1 and 2; confirmed for tier 3 too; expired and ended for none."""
+    method: literals.IdentityMethod | str | None
+    """Of the kind identity."""
+    us_state: literals.UsState | str | None
+    """Of the kind licence."""
+    number: str | None
+    schedules: list[literals.ControlledSchedule | str] | None
+    """Of the kind dea."""
+    expires_at: str | None
+    warnings: list[literals.PrescriberFactWarning | str]
+    entered_by: Actor
+    entered_at: str
+    confirmed_by: Actor | None
+    confirmed_at: str | None
+    ended_by: Actor | None
+    ended_at: str | None
+    ended_reason: literals.FactEndReason | str | None
+
+
+class PrescriberFactList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[PrescriberFact]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class PrescriberList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[Prescriber]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
 class PreviewedAgent(AnswerModel):
     agent_id: str | None
     """Agent; null: requests that named no agent."""
@@ -4731,3 +5033,7 @@ LedgerLine: TypeAlias = Annotated[
         "end",
     )),
 ]
+
+
+PrescriberTier: TypeAlias = Literal[0] | int | Literal[1] | int | Literal[2] | int | Literal[3] | int
+"""0 unverified, 1 identity verified, 2 licensed, 3 registered with the DEA."""

@@ -115,6 +115,80 @@ class ClientCanaryReadingParam(TypedDict):
     n_tokens: NotRequired[int | None]
 
 
+class ClinicalPolicyDocumentParam(TypedDict):
+    schedules: ClinicalRulesParam
+    stale_lists: NotRequired[literals.StaleLists]
+    """What a missing or outdated exclusion list does: a warning with the order, or a denial. Default: `warn`."""
+
+
+class ClinicalRuleParam(TypedDict):
+    deny: NotRequired[bool]
+    """No order of this schedule is authorized. Default: `false`."""
+    tier: PrescriberTierParam
+    """Tier that the prescriber, and a co-signer, must have."""
+    passkey: bool
+    """The prescriber signs with a passkey."""
+    cosign: bool
+    """A second prescriber has to co-sign."""
+    max_refills: int
+    validity_days: int | None
+    """Days after its authorization during which an order may be executed; null: no limit of its own."""
+
+
+class ClinicalRuleOfSixMonthsParam(TypedDict):
+    deny: NotRequired[bool]
+    """No order of this schedule is authorized. Default: `false`."""
+    tier: PrescriberTierParam
+    """Tier that the prescriber, and a co-signer, must have."""
+    passkey: bool
+    """The prescriber signs with a passkey."""
+    cosign: bool
+    """A second prescriber has to co-sign."""
+    max_refills: int
+    validity_days: int | None
+    """Days after its authorization during which an order may be executed; null: no limit of its own."""
+
+
+class ClinicalRuleWithoutRefillsParam(TypedDict):
+    deny: NotRequired[bool]
+    """No order of this schedule is authorized. Default: `false`."""
+    tier: PrescriberTierParam
+    """Tier that the prescriber, and a co-signer, must have."""
+    passkey: bool
+    """The prescriber signs with a passkey."""
+    cosign: bool
+    """A second prescriber has to co-sign."""
+    max_refills: int
+    validity_days: int | None
+    """Days after its authorization during which an order may be executed; null: no limit of its own."""
+
+
+class ClinicalRulesParam(TypedDict):
+    none: ClinicalRuleParam
+    I: ClinicalRuleWithoutRefillsParam
+    II: ClinicalRuleWithoutRefillsParam
+    III: ClinicalRuleOfSixMonthsParam
+    IV: ClinicalRuleOfSixMonthsParam
+    V: ClinicalRuleParam
+
+
+class DeaFactRequestParam(TypedDict):
+    kind: Literal["dea"]
+    number: str
+    """DEA registration number of a prescriber."""
+    schedules: Sequence[literals.ControlledSchedule]
+    """Schedules that the registration covers."""
+    expires_at: str
+
+
+class DeaRegistrationParam(TypedDict):
+    number: str
+    """DEA registration number of a prescriber."""
+    schedules: Sequence[literals.ControlledSchedule]
+    """Schedules that the registration covers."""
+    expires_at: str
+
+
 class DeviceEvidenceParam(TypedDict):
     device_id: str
     attestation: HardwareEvidenceParam
@@ -144,6 +218,12 @@ class EnrollDeviceRequestParam(TypedDict):
 
 class EvalPromptParam(TypedDict):
     messages: Sequence[ChatMessageParam]
+
+
+class IdentityFactRequestParam(TypedDict):
+    kind: Literal["identity"]
+    method: literals.IdentityMethod
+    expires_at: NotRequired[str]
 
 
 class InlineMediaParam(TypedDict):
@@ -195,6 +275,13 @@ class KillSwitchReadingParam(TypedDict):
     """
     max_tokens: NotRequired[int]
     """Most tokens of an input’s completion. A completion that is cut off earlier allows nothing. Default: `64`."""
+
+
+class LicenceFactRequestParam(TypedDict):
+    kind: Literal["licence"]
+    us_state: literals.UsState
+    number: str
+    expires_at: str
 
 
 class MandatePayloadPointersParam(TypedDict):
@@ -550,6 +637,12 @@ class SimulatedWebhookAnswerParam(TypedDict):
     reason: NotRequired[str]
 
 
+class StateLicenseParam(TypedDict):
+    us_state: literals.UsState
+    number: str
+    expires_at: str
+
+
 class StreamReferenceParam(TypedDict):
     capture_session_id: str
     """Capture session whose chunks are the media. The submission closes the session."""
@@ -595,7 +688,13 @@ AgentPublicKeyParam: TypeAlias = "P256PublicKeyParam | Ed25519PublicKeyParam"
 AttestDeviceRequestParam: TypeAlias = "HardwareEvidenceParam"
 
 
+CreatePrescriberFactRequestParam: TypeAlias = "IdentityFactRequestParam | LicenceFactRequestParam | DeaFactRequestParam"
+
+
 HardwareEvidenceParam: TypeAlias = "AndroidEvidenceParam | AppleEvidenceParam"
+
+
+PrescriberTierParam: TypeAlias = "Literal[0] | Literal[1] | Literal[2] | Literal[3]"
 
 
 ReadTextParam: TypeAlias = "str | ReadPromptParam | ReadConversationParam"

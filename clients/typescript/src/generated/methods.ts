@@ -70,7 +70,12 @@ import type {
   ClaimMomentList,
   ClearSessionLockRequest,
   ClearedLock,
+  ClinicalFormulary,
+  ClinicalPolicy,
+  ClinicalPolicyList,
   CloseAccountRequest,
+  ConfirmPrescriberFactsRequest,
+  ConfirmedPrescriberFacts,
   CountCasesQuery,
   CreateAgentRequest,
   CreateApiKeyRequest,
@@ -82,6 +87,9 @@ import type {
   CreateInferenceRequest,
   CreateMandateRequest,
   CreatePasskeyChallengeRequest,
+  CreatePrescriberFactChallengeRequest,
+  CreatePrescriberFactRequest,
+  CreatePrescriberRequest,
   CreateRootCaRequest,
   CreateScheduleRequest,
   CreateTraceDiffRequest,
@@ -92,6 +100,7 @@ import type {
   CreatedTraceShare,
   CreatedWebhookEndpoint,
   Credential,
+  DecideExclusionReviewRequest,
   Decision,
   DecisionAnalytics,
   DecisionExplanation,
@@ -124,6 +133,7 @@ import type {
   DueScheduleCycleList,
   DuplicateFindings,
   DuplicateFindingsList,
+  EndPrescriberFactRequest,
   EndedSession,
   EndedSessions,
   EnrollDeviceRequest,
@@ -136,6 +146,15 @@ import type {
   EventPull,
   EventTypeEntry,
   EventTypeEntryList,
+  ExclusionChange,
+  ExclusionChangeList,
+  ExclusionImport,
+  ExclusionImportList,
+  ExclusionList,
+  ExclusionReview,
+  ExclusionReviewList,
+  ExclusionScreening,
+  ExclusionScreeningList,
   Execution,
   ExportAccountRequest,
   ExportAuditEntriesQuery,
@@ -144,6 +163,8 @@ import type {
   ExportLedgerQuery,
   ExternalGraph,
   FactorAnalytics,
+  FormularyEntry,
+  FormularyEntryList,
   FullDelivery,
   GetAccountExportQuery,
   GetApprovalQuery,
@@ -153,6 +174,7 @@ import type {
   GetBatchQuery,
   GetDecisionProofQuery,
   GetDeviceHistoryQuery,
+  GetExclusionImportQuery,
   GetLedgerConsistencyQuery,
   GetMandateSpendQuery,
   GetRecoveryQuery,
@@ -164,6 +186,8 @@ import type {
   GetUsageQuery,
   GetWebhookEndpointStatisticsQuery,
   GrantDisclosureRequest,
+  ImportLeieQuery,
+  ImportSamQuery,
   Inference,
   Intent,
   IntentList,
@@ -201,6 +225,7 @@ import type {
   ListCasesQuery,
   ListClaimTimelineQuery,
   ListClaimsQuery,
+  ListClinicalPolicyVersionsQuery,
   ListDecisionsQuery,
   ListDeliveriesQuery,
   ListDevicesQuery,
@@ -209,12 +234,19 @@ import type {
   ListEvalSetsQuery,
   ListEventConsumersQuery,
   ListEventsQuery,
+  ListExclusionChangesQuery,
+  ListExclusionImportsQuery,
+  ListExclusionReviewsQuery,
+  ListExclusionScreeningsQuery,
+  ListFormularyEntriesQuery,
   ListIntentsQuery,
   ListInvitesQuery,
   ListLedgerCheckpointsQuery,
   ListMandatesQuery,
   ListPasskeysQuery,
   ListPolicyVersionsQuery,
+  ListPrescriberFactsQuery,
+  ListPrescribersQuery,
   ListRecoveriesQuery,
   ListReevaluationsQuery,
   ListRejectedLinesQuery,
@@ -269,6 +301,10 @@ import type {
   PolicyVersionSummary,
   PolicyVersionSummaryList,
   PolicyWebhookSecret,
+  Prescriber,
+  PrescriberFact,
+  PrescriberFactList,
+  PrescriberList,
   PreviewKillSwitchRequest,
   PullEventsQuery,
   PutEventConsumerRequest,
@@ -281,6 +317,7 @@ import type {
   RejectedLine,
   RejectedLineList,
   RenamePasskeyRequest,
+  ReplaceClinicalPolicyRequest,
   ReplaceKillSwitchRequest,
   ReplacePolicyRequest,
   ReplaceProductsRequest,
@@ -345,6 +382,7 @@ import type {
   SubmittedBatch,
   SubmittedScreeningBatch,
   SuspendAgentRequest,
+  SuspendPrescriberRequest,
   Trace,
   TraceDiff,
   TraceDiffList,
@@ -363,6 +401,7 @@ import type {
   UpdateApiKeyRequest,
   UpdateCaseRequest,
   UpdateDeviceRequest,
+  UpdatePrescriberRequest,
   UpdateSecretRequest,
   UpdateSsoConfigRequest,
   UpdateTraceShareRequest,
@@ -1799,6 +1838,412 @@ export class ClaimsMethods extends Group {
   retrieve(claimId: string, options?: CallOptions): Call<Claim> {
     return this.callJson<Claim>('GET', path`/v1/claims/${claimId}`, { answer: 'Claim' }, options)
   }
+}
+
+export class ClinicalExclusionImportsMethods extends Group {
+  /**
+   * List imports of exclusion lists, newest first.
+   *
+   * Imports of the account. Those of the operator are not among them.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  list(args?: ListExclusionImportsQuery, options?: CallOptions): Pages<ExclusionImport, ExclusionImportList> {
+    return this.callPages<ExclusionImport, ExclusionImportList>('/v1/clinical/exclusion-imports', { args, answer: 'ExclusionImport' }, options)
+  }
+
+  /**
+   * Read the status of an import, and why a file was refused.
+   *
+   * With `wait`, it answers when the import has ended.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  retrieve(exclusionImportId: string, args?: GetExclusionImportQuery, options?: CallOptions): Call<ExclusionImport> {
+    return this.callJson<ExclusionImport>('GET', path`/v1/clinical/exclusion-imports/${exclusionImportId}`, { args, answer: 'ExclusionImport' }, options)
+  }
+}
+
+export class ClinicalExclusionListsMethods extends Group {
+  /**
+   * Upload a file of LEIE (CSV, or ZIP with one CSV; up to 200 MB).
+   *
+   * The body is the file as its publisher offers it. It is read by a job; a file that can’t replace the list in force
+   * ends the import as failed, and the list stays. See the
+   * [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  importLeie(body: Uploadable, args?: ImportLeieQuery & {
+      contentType?: 'text/csv' | 'application/zip' | 'application/octet-stream' | undefined
+    }, options?: UploadOptions): Call<ExclusionImport> {
+    return this.callUpload<ExclusionImport>(['POST', '/v1/clinical/exclusion-lists/leie/import'], body, { args, answer: 'ExclusionImport' }, options)
+  }
+
+  /**
+   * Upload a file of SAM (CSV, or ZIP with one CSV; up to 200 MB).
+   *
+   * The body is the file as its publisher offers it. It is read by a job; a file that can’t replace the list in force
+   * ends the import as failed, and the list stays. See the
+   * [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  importSam(body: Uploadable, args?: ImportSamQuery & {
+      contentType?: 'text/csv' | 'application/zip' | 'application/octet-stream' | undefined
+    }, options?: UploadOptions): Call<ExclusionImport> {
+    return this.callUpload<ExclusionImport>(['POST', '/v1/clinical/exclusion-lists/sam/import'], body, { args, answer: 'ExclusionImport' }, options)
+  }
+
+  /**
+   * Read which file of LEIE is in force.
+   *
+   * The file that prescribers are compared with: the account’s own, or else the operator’s. See the
+   * [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  retrieveLeie(options?: CallOptions): Call<ExclusionList> {
+    return this.callJson<ExclusionList>('GET', '/v1/clinical/exclusion-lists/leie', { answer: 'flat' }, options)
+  }
+
+  /**
+   * Read which file of SAM is in force.
+   *
+   * The file that prescribers are compared with: the account’s own, or else the operator’s. See the
+   * [guide](https://api.example.test/docs/authorize/clinical#exclusion-lists).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  retrieveSam(options?: CallOptions): Call<ExclusionList> {
+    return this.callJson<ExclusionList>('GET', '/v1/clinical/exclusion-lists/sam', { answer: 'flat' }, options)
+  }
+}
+
+export class ClinicalExclusionReviewsMethods extends Group {
+  /**
+   * Clear or confirm a review.
+   *
+   * The decision holds for the prescriber and the row, in later files too. The opposite decision replaces it. A match by
+   * NPI, or by name and birth date, excludes whatever was decided.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  decide(exclusionReviewId: string, args: DecideExclusionReviewRequest, options?: CallOptions): Call<ExclusionReview> {
+    return this.callJson<ExclusionReview>('POST', path`/v1/clinical/exclusion-reviews/${exclusionReviewId}/decision`, { args, body: 'flat', answer: 'ExclusionReview' }, options)
+  }
+
+  /**
+   * List rows of exclusion lists that may be a prescriber’s, newest first.
+   *
+   * Matches by the name, which a person has to clear or confirm.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  list(args?: ListExclusionReviewsQuery, options?: CallOptions): Pages<ExclusionReview, ExclusionReviewList> {
+    return this.callPages<ExclusionReview, ExclusionReviewList>('/v1/clinical/exclusion-reviews', { args, answer: 'ExclusionReview' }, options)
+  }
+
+  /**
+   * Read one review.
+   *
+   * The row is found in the published list by the name of the prescriber.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  retrieve(exclusionReviewId: string, options?: CallOptions): Call<ExclusionReview> {
+    return this.callJson<ExclusionReview>('GET', path`/v1/clinical/exclusion-reviews/${exclusionReviewId}`, { answer: 'ExclusionReview' }, options)
+  }
+}
+
+export class ClinicalExclusionScreeningsMethods extends Group {
+  /**
+   * List comparisons of all prescribers with the exclusion lists, newest first.
+   *
+   * All prescribers are compared after each import, after changes of prescribers, and once a day. It informs: an order
+   * is always compared with the lists in force itself.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  list(args?: ListExclusionScreeningsQuery, options?: CallOptions): Pages<ExclusionScreening, ExclusionScreeningList> {
+    return this.callPages<ExclusionScreening, ExclusionScreeningList>('/v1/clinical/exclusion-screenings', { args, answer: 'ExclusionScreening' }, options)
+  }
+
+  /**
+   * List prescribers whose status a screening found changed.
+   *
+   * Statuses without regard to waivers, which hold in one state only.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  listChanges(exclusionScreeningId: string, args?: ListExclusionChangesQuery, options?: CallOptions): Pages<ExclusionChange, ExclusionChangeList> {
+    return this.callPages<ExclusionChange, ExclusionChangeList>(path`/v1/clinical/exclusion-screenings/${exclusionScreeningId}/changes`, { args, answer: 'ExclusionChange' }, options)
+  }
+}
+
+export class ClinicalFactChallengesMethods extends Group {
+  /**
+   * Ask for a challenge for the passkey of the person who confirms facts.
+   *
+   * For the passkeys of the signed-in person, for two minutes, once, and for exactly these facts. Refused at once where
+   * the person may not confirm them.
+   *
+   * No API key: a session only. Sessions: owner, admin, approver, analyst, developer.
+   */
+  create(prescriberId: string, args: CreatePrescriberFactChallengeRequest, options?: CallOptions): Call<PasskeyChallenge> {
+    return this.callJson<PasskeyChallenge>('POST', path`/v1/clinical/prescribers/${prescriberId}/facts/challenge`, { args, body: 'flat', answer: 'flat' }, options)
+  }
+}
+
+export class ClinicalFactsMethods extends Group {
+  /**
+   * Confirm facts about a prescriber as the second person, with a passkey.
+   *
+   * A prescriber of tier 3 confirms, or an owner while no other prescriber has tier 3; never the person who entered a
+   * fact, and never the prescriber. All facts are confirmed, or none.
+   *
+   * No API key: a session only. Sessions: owner, admin, approver, analyst, developer.
+   */
+  confirm(prescriberId: string, args: ConfirmPrescriberFactsRequest, options?: CallOptions): Call<ConfirmedPrescriberFacts> {
+    return this.callJson<ConfirmedPrescriberFacts>('POST', path`/v1/clinical/prescribers/${prescriberId}/facts/confirm`, { args, body: 'ConfirmPrescriberFactsRequest', answer: 'ConfirmedPrescriberFacts' }, options)
+  }
+
+  /**
+   * Enter what was checked about a prescriber: identity, licence or DEA registration.
+   *
+   * Counts for tiers 1 and 2 at once, and for tier 3 when a second person has confirmed it. `warnings` tells of what is
+   * unusual and may be right.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  create(prescriberId: string, args: CreatePrescriberFactRequest, options?: CallOptions): Call<PrescriberFact> {
+    return this.callJson<PrescriberFact>('POST', path`/v1/clinical/prescribers/${prescriberId}/facts`, { args, body: 'flat', answer: 'PrescriberFact' }, options)
+  }
+
+  /**
+   * End a fact about a prescriber, from the next decision on.
+   *
+   * One person suffices. A fact that has ended stays as it is.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer. A rate limit of
+   * its own, for emergencies.
+   */
+  end(prescriberId: string, factId: string, args: EndPrescriberFactRequest, options?: CallOptions): Call<PrescriberFact> {
+    return this.callJson<PrescriberFact>('POST', path`/v1/clinical/prescribers/${prescriberId}/facts/${factId}/end`, { args, body: 'flat', answer: 'PrescriberFact' }, options)
+  }
+
+  /**
+   * List what was checked about a prescriber, newest first.
+   *
+   * Includes facts that have expired or were ended.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  list(prescriberId: string, args?: ListPrescriberFactsQuery, options?: CallOptions): Pages<PrescriberFact, PrescriberFactList> {
+    return this.callPages<PrescriberFact, PrescriberFactList>(path`/v1/clinical/prescribers/${prescriberId}/facts`, { args, answer: 'PrescriberFact' }, options)
+  }
+}
+
+export class ClinicalFormularyMethods extends Group {
+  /**
+   * Read which formulary is in force, with its version as ETag.
+   *
+   * `version` 0 is an empty formulary. `digest` is that of the object of all concepts and their schedules.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  retrieve(options?: CallOptions): Call<ClinicalFormulary> {
+    return this.callJson<ClinicalFormulary>('GET', '/v1/clinical/formulary', { answer: 'ClinicalFormulary' }, options)
+  }
+
+  /**
+   * Replace the formulary by a CSV file with the columns rxcui and schedule.
+   *
+   * A first line `rxcui,schedule`, then a line for each concept, at most 50,000: the schedule is `none`, `I`, `II`,
+   * `III`, `IV` or `V`. Everything is replaced, or nothing. Pointers of errors count the lines after the first, from 1.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  update(body: Uploadable, args: {
+      contentType?: 'text/csv' | undefined
+      /** Required. The ETag of the version to replace, such as `"3"`, or `*` for any. */
+      ifMatch: string
+    }, options?: UploadOptions): Call<ClinicalFormulary> {
+    return this.callUpload<ClinicalFormulary>(['PUT', '/v1/clinical/formulary'], body, { args, headers: { ifMatch: 'If-Match' }, answer: 'ClinicalFormulary' }, options)
+  }
+}
+
+export class ClinicalFormularyEntriesMethods extends Group {
+  /**
+   * List the concepts of the formulary, in the order of their ids.
+   *
+   * As NDJSON, everything.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  list(args?: ListFormularyEntriesQuery, options?: CallOptions): Pages<FormularyEntry, FormularyEntryList> {
+    return this.callPages<FormularyEntry, FormularyEntryList>('/v1/clinical/formulary/entries', { args, answer: 'flat' }, options)
+  }
+}
+
+export class ClinicalPolicyMethods extends Group {
+  /**
+   * Read the clinical policy, with its version as ETag.
+   *
+   * Per account and environment. `version` 0 is the defaults. See the
+   * [guide](https://api.example.test/docs/authorize/clinical).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  retrieve(options?: CallOptions): Call<ClinicalPolicy> {
+    return this.callJson<ClinicalPolicy>('GET', '/v1/clinical/policy', { answer: 'ClinicalPolicy' }, options)
+  }
+
+  /**
+   * Replace the clinical policy by a new version.
+   *
+   * Makes a new version, which applies to every later decision; the same document again makes none. Refills of schedule
+   * II are 0, and of schedules III and IV at most 5 within 181 days, as 21 CFR 1306 demands.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  update(args: ReplaceClinicalPolicyRequest & {
+      /** Required. The ETag of the version to replace, such as `"3"`, or `*` for any. */
+      ifMatch: string
+    }, options?: CallOptions): Call<ClinicalPolicy> {
+    return this.callJson<ClinicalPolicy>('PUT', '/v1/clinical/policy', { args, headers: { ifMatch: 'If-Match' }, body: 'flat', answer: 'ClinicalPolicy' }, options)
+  }
+}
+
+export class ClinicalPolicyVersionsMethods extends Group {
+  /**
+   * List all versions of the clinical policy, newest first, and who made each.
+   *
+   * A version never changes.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  list(args?: ListClinicalPolicyVersionsQuery, options?: CallOptions): Pages<ClinicalPolicy, ClinicalPolicyList> {
+    return this.callPages<ClinicalPolicy, ClinicalPolicyList>('/v1/clinical/policy/versions', { args, answer: 'ClinicalPolicy' }, options)
+  }
+
+  /**
+   * Read one version of the clinical policy.
+   *
+   * Version 0 is the defaults.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  retrieve(version: string, options?: CallOptions): Call<ClinicalPolicy> {
+    return this.callJson<ClinicalPolicy>('GET', path`/v1/clinical/policy/versions/${version}`, { answer: 'ClinicalPolicy' }, options)
+  }
+}
+
+export class ClinicalPrescribersMethods extends Group {
+  /**
+   * Enter a prescriber, for one user and one NPI.
+   *
+   * Names and birth date are sealed at rest. A check digit can’t tell which digit is wrong: the error says what the last
+   * one would be. Licences and the registration are entered as facts, which somebody else confirms. See the
+   * [guide](https://api.example.test/docs/authorize/clinical).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  create(args: CreatePrescriberRequest, options?: CallOptions): Call<Prescriber> {
+    return this.callJson<Prescriber>('POST', '/v1/clinical/prescribers', { args, body: 'CreatePrescriberRequest', answer: 'Prescriber' }, options)
+  }
+
+  /**
+   * List prescribers, newest first.
+   *
+   * The tier is that of this moment. Filters take one user or one NPI. See the
+   * [guide](https://api.example.test/docs/authorize/clinical).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  list(args?: ListPrescribersQuery, options?: CallOptions): Pages<Prescriber, PrescriberList> {
+    return this.callPages<Prescriber, PrescriberList>('/v1/clinical/prescribers', { args, answer: 'Prescriber' }, options)
+  }
+
+  /**
+   * Lift the suspension of a prescriber, whose facts have to be confirmed again.
+   *
+   * The facts that were confirmed count as entered by you: for tier 3, somebody else confirms them again with a passkey.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  reinstate(prescriberId: string, options?: CallOptions): Call<Prescriber> {
+    return this.callJson<Prescriber>('POST', path`/v1/clinical/prescribers/${prescriberId}/reinstate`, { answer: 'Prescriber' }, options)
+  }
+
+  /**
+   * Read one prescriber, with the tier at this moment.
+   *
+   * No tier is stored: an expiry or a suspension counts at once. See the
+   * [guide](https://api.example.test/docs/authorize/clinical).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  retrieve(prescriberId: string, options?: CallOptions): Call<Prescriber> {
+    return this.callJson<Prescriber>('GET', path`/v1/clinical/prescribers/${prescriberId}`, { answer: 'Prescriber' }, options)
+  }
+
+  /**
+   * Suspend a prescriber, from the next decision on.
+   *
+   * One person suffices. The tier is 0, and orders are refused, from the next decision on.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer. A rate limit of
+   * its own, for emergencies.
+   */
+  suspend(prescriberId: string, args: SuspendPrescriberRequest, options?: CallOptions): Call<Prescriber> {
+    return this.callJson<Prescriber>('POST', path`/v1/clinical/prescribers/${prescriberId}/suspend`, { args, body: 'flat', answer: 'Prescriber' }, options)
+  }
+
+  /**
+   * Correct the NPI, name or birth date of a prescriber, which ends the facts about the identity.
+   *
+   * The identity was checked for another name, birth date or NPI, so the facts of the kind identity end, and the tier is
+   * 0 until one is entered and confirmed again.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  update(prescriberId: string, args: UpdatePrescriberRequest & {
+      /** Required. The ETag of the version to replace, such as `"3"`, or `*` for any. */
+      ifMatch: string
+    }, options?: CallOptions): Call<Prescriber> {
+    return this.callJson<Prescriber>('PATCH', path`/v1/clinical/prescribers/${prescriberId}`, { args, headers: { ifMatch: 'If-Match' }, body: 'flat', answer: 'Prescriber' }, options)
+  }
+}
+
+export class ClinicalMethods extends Group {
+  readonly exclusionImports: ClinicalExclusionImportsMethods
+  readonly exclusionLists: ClinicalExclusionListsMethods
+  readonly exclusionReviews: ClinicalExclusionReviewsMethods
+  readonly exclusionScreenings: ClinicalExclusionScreeningsMethods
+  readonly factChallenges: ClinicalFactChallengesMethods
+  readonly facts: ClinicalFactsMethods
+  readonly formulary: ClinicalFormularyMethods
+  readonly formularyEntries: ClinicalFormularyEntriesMethods
+  readonly policy: ClinicalPolicyMethods
+  readonly policyVersions: ClinicalPolicyVersionsMethods
+  readonly prescribers: ClinicalPrescribersMethods
+
+  constructor(transport: Transport) {
+    super(transport)
+    this.exclusionImports = new ClinicalExclusionImportsMethods(transport)
+    this.exclusionLists = new ClinicalExclusionListsMethods(transport)
+    this.exclusionReviews = new ClinicalExclusionReviewsMethods(transport)
+    this.exclusionScreenings = new ClinicalExclusionScreeningsMethods(transport)
+    this.factChallenges = new ClinicalFactChallengesMethods(transport)
+    this.facts = new ClinicalFactsMethods(transport)
+    this.formulary = new ClinicalFormularyMethods(transport)
+    this.formularyEntries = new ClinicalFormularyEntriesMethods(transport)
+    this.policy = new ClinicalPolicyMethods(transport)
+    this.policyVersions = new ClinicalPolicyVersionsMethods(transport)
+    this.prescribers = new ClinicalPrescribersMethods(transport)
+  }
+
 }
 
 export class DecisionsCheckpointsMethods extends Group {
@@ -4325,6 +4770,8 @@ export class Groups {
   readonly cases: CasesMethods
   /** Signed captures, one or thousands at once, their findings, and the combined result for each claim. */
   readonly claims: ClaimsMethods
+  /** Prescribers and what was checked about them, the clinical policy, and the formulary. */
+  readonly clinical: ClinicalMethods
   /** Every recorded decision, its explanation, and proofs that no entry was changed or left out. */
   readonly decisions: DecisionsMethods
   /** Devices that may sign, and the authorities that certify them. */
@@ -4365,6 +4812,7 @@ export class Groups {
     this.auth = new AuthMethods(transport)
     this.cases = new CasesMethods(transport)
     this.claims = new ClaimsMethods(transport)
+    this.clinical = new ClinicalMethods(transport)
     this.decisions = new DecisionsMethods(transport)
     this.devices = new DevicesMethods(transport)
     this.events = new EventsMethods(transport)

@@ -756,7 +756,7 @@ export interface AttributionVerification {
   correlation: number | null
 }
 
-export type AuditAction = 'act.refused' | 'account.created' | 'account.renamed' | 'account.suspended' | 'account.unsuspended' | 'account.exported' | 'account.export_read' | 'account.closed' | 'account.reopened' | 'plan.changed' | 'products.changed' | 'key.created' | 'key.changed' | 'key.rotated' | 'key.revoked' | 'user.signed_in' | 'user.signed_out' | 'user.sign_in_refused' | 'sso.configured' | 'sso.domain_verified' | 'sso.domain_ended' | 'sso.removed' | 'sso.login_refused' | 'sso.linked' | 'scim_token.created' | 'scim_token.revoked' | 'login_link.printed' | 'user.invited' | 'invite.resent' | 'invite.revoked' | 'invite.accepted' | 'user.provisioned' | 'user.updated' | 'user.role_changed' | 'user.deprovisioned' | 'passkey.registered' | 'passkey.renamed' | 'passkey.removed' | 'passkey.counter_refused' | 'webhook_endpoint.created' | 'webhook_endpoint.changed' | 'webhook_endpoint.secret_rotated' | 'webhook_endpoint.deleted' | 'webhook_endpoint.recovered' | 'webhook_delivery.redelivered' | 'webhook_deliveries.exported' | 'event_consumer.deleted' | 'policy_webhook_secret.rotated' | 'risk_policy.changed' | 'policy.changed' | 'policy.rolled_back' | 'schedule.created' | 'schedule.paused' | 'schedule.resumed' | 'schedule.cancelled' | 'agent.retired' | 'screening_settings.changed' | 'kill_switch.changed' | 'share.created' | 'share.changed' | 'share.revoked' | 'disclosure.granted' | 'disclosure.denied' | 'disclosure.revoked' | 'device.enrolled' | 'device.renamed' | 'device.revoked' | 'device.evidence_changed' | 'root_ca.added' | 'root_ca.removed' | 'c2pa_anchor.added' | 'c2pa_anchor.removed' | 'claim.erased' | 'media.read' | 'evidence.read' | 'trace_texts.read' | 'trace_texts.erased' | 'decision_facts.read' | 'ledger.exported' | 'audit.exported' | 'signing_key.rotated' | 'signing_key.revoked'
+export type AuditAction = 'act.refused' | 'account.created' | 'account.renamed' | 'account.suspended' | 'account.unsuspended' | 'account.exported' | 'account.export_read' | 'account.closed' | 'account.reopened' | 'plan.changed' | 'products.changed' | 'key.created' | 'key.changed' | 'key.rotated' | 'key.revoked' | 'user.signed_in' | 'user.signed_out' | 'user.sign_in_refused' | 'sso.configured' | 'sso.domain_verified' | 'sso.domain_ended' | 'sso.removed' | 'sso.login_refused' | 'sso.linked' | 'scim_token.created' | 'scim_token.revoked' | 'login_link.printed' | 'user.invited' | 'invite.resent' | 'invite.revoked' | 'invite.accepted' | 'user.provisioned' | 'user.updated' | 'user.role_changed' | 'user.deprovisioned' | 'passkey.registered' | 'passkey.renamed' | 'passkey.removed' | 'passkey.counter_refused' | 'webhook_endpoint.created' | 'webhook_endpoint.changed' | 'webhook_endpoint.secret_rotated' | 'webhook_endpoint.deleted' | 'webhook_endpoint.recovered' | 'webhook_delivery.redelivered' | 'webhook_deliveries.exported' | 'event_consumer.deleted' | 'policy_webhook_secret.rotated' | 'risk_policy.changed' | 'policy.changed' | 'policy.rolled_back' | 'prescriber.created' | 'prescriber.changed' | 'prescriber.suspended' | 'prescriber.reinstated' | 'prescriber_fact.entered' | 'prescriber_fact.confirmed' | 'prescriber_fact.ended' | 'clinical_policy.changed' | 'clinical_formulary.replaced' | 'exclusion_list.uploaded' | 'exclusion_review.decided' | 'schedule.created' | 'schedule.paused' | 'schedule.resumed' | 'schedule.cancelled' | 'agent.retired' | 'screening_settings.changed' | 'kill_switch.changed' | 'share.created' | 'share.changed' | 'share.revoked' | 'disclosure.granted' | 'disclosure.denied' | 'disclosure.revoked' | 'device.enrolled' | 'device.renamed' | 'device.revoked' | 'device.evidence_changed' | 'root_ca.added' | 'root_ca.removed' | 'c2pa_anchor.added' | 'c2pa_anchor.removed' | 'claim.erased' | 'media.read' | 'evidence.read' | 'trace_texts.read' | 'trace_texts.erased' | 'decision_facts.read' | 'ledger.exported' | 'audit.exported' | 'signing_key.rotated' | 'signing_key.revoked'
 
 export interface AuditEntry {
   auditEntryId: string
@@ -1512,10 +1512,120 @@ export interface ClientCanaryReading {
   nTokens?: number | null | undefined
 }
 
+export interface ClinicalFormulary {
+  /** Version; 0: the defaults, before a change. */
+  version: number
+  /** SHA-256 of the canonical JSON (RFC 8785) of the document, hex. */
+  digest: string
+  /** null: the defaults. */
+  changedAt: string | null
+  /** null: the defaults. */
+  changedBy: Actor | null
+  /** Number of concepts. */
+  entries: number
+}
+
+export interface ClinicalPolicy {
+  /** Version; 0: the defaults, before a change. */
+  version: number
+  /** SHA-256 of the canonical JSON (RFC 8785) of the document, hex. */
+  digest: string
+  /** null: the defaults. */
+  changedAt: string | null
+  /** null: the defaults. */
+  changedBy: Actor | null
+  document: ClinicalPolicyDocument
+  warnings: Open<ClinicalPolicyWarning>[]
+}
+
+export interface ClinicalPolicyDocument {
+  schedules: ClinicalRules
+  /** What a missing or outdated exclusion list does: a warning with the order, or a denial. Default: `warn`. */
+  stale_lists?: Open<StaleLists>
+}
+
+export interface ClinicalPolicyList {
+  object: 'list'
+  data: ClinicalPolicy[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+/** cosigner_unavailable: the policy asks for a co-signature, and the plan of the account has no second user. */
+export type ClinicalPolicyWarning = 'cosigner_unavailable'
+
+export interface ClinicalRule {
+  /** No order of this schedule is authorized. Default: `false`. */
+  deny?: boolean
+  /** Tier that the prescriber, and a co-signer, must have. */
+  tier: PrescriberTier
+  /** The prescriber signs with a passkey. */
+  passkey: boolean
+  /** A second prescriber has to co-sign. */
+  cosign: boolean
+  max_refills: number
+  /** Days after its authorization during which an order may be executed; null: no limit of its own. */
+  validity_days: number | null
+}
+
+export interface ClinicalRuleOfSixMonths {
+  /** No order of this schedule is authorized. Default: `false`. */
+  deny?: boolean
+  /** Tier that the prescriber, and a co-signer, must have. */
+  tier: PrescriberTier
+  /** The prescriber signs with a passkey. */
+  passkey: boolean
+  /** A second prescriber has to co-sign. */
+  cosign: boolean
+  max_refills: number
+  /** Days after its authorization during which an order may be executed; null: no limit of its own. */
+  validity_days: number | null
+}
+
+export interface ClinicalRuleWithoutRefills {
+  /** No order of this schedule is authorized. Default: `false`. */
+  deny?: boolean
+  /** Tier that the prescriber, and a co-signer, must have. */
+  tier: PrescriberTier
+  /** The prescriber signs with a passkey. */
+  passkey: boolean
+  /** A second prescriber has to co-sign. */
+  cosign: boolean
+  max_refills: number
+  /** Days after its authorization during which an order may be executed; null: no limit of its own. */
+  validity_days: number | null
+}
+
+export interface ClinicalRules {
+  none: ClinicalRule
+  I: ClinicalRuleWithoutRefills
+  II: ClinicalRuleWithoutRefills
+  III: ClinicalRuleOfSixMonths
+  IV: ClinicalRuleOfSixMonths
+  V: ClinicalRule
+}
+
 export interface CloseAccountRequest {
   /** The name or the id of the account. */
   confirm: string
 }
+
+export interface ConfirmPrescriberFactsRequest {
+  /** Facts of the prescriber whose status is entered: all of them are confirmed, or none. */
+  factIds: string[]
+  passkeyAssertion: PasskeyAssertion
+}
+
+export interface ConfirmedPrescriberFacts {
+  prescriberId: string
+  tier: PrescriberTier
+  facts: PrescriberFact[]
+}
+
+export type ControlledSchedule = 'I' | 'II' | 'III' | 'IV' | 'V'
 
 /** verify: a relying party asked whether an action may run; execute: a token was used for its action. */
 export type CountedDecisionKind = 'verify' | 'execute'
@@ -1647,6 +1757,28 @@ export interface CreatePasskeyChallengeRequest {
   deviceId: string
 }
 
+export interface CreatePrescriberFactChallengeRequest {
+  /** Facts of the prescriber whose status is entered: all of them are confirmed, or none. */
+  factIds: string[]
+}
+
+export type CreatePrescriberFactRequest = IdentityFactRequest | LicenceFactRequest | DeaFactRequest
+
+export interface CreatePrescriberRequest {
+  /** Member of the account whose passkeys sign. A user is one prescriber at most. */
+  userId: string
+  /** National Provider Identifier. When its check digit is wrong, the error says what the last digit would be. */
+  npi: string
+  first: string
+  last: string
+  /** Birth date. Without one, entries of the LEIE that have the name are reviewed and never matched. Default: `null`. */
+  dob?: string | null | undefined
+  /** Facts of the kind licence, entered with the prescriber. Default: `[]`. */
+  stateLicenses?: StateLicense[] | undefined
+  /** A fact of the kind dea. */
+  dea?: DeaRegistration | undefined
+}
+
 export interface CreateRootCaRequest {
   name: string
   /** Certificate as PEM, or base64 of DER. */
@@ -1775,6 +1907,28 @@ export type CredentialType = 'key' | 'session'
 export interface CurrentScheduleCycle extends ScheduleCycle {
   /** Token that executed the cycle; null: none has. */
   jti: string | null
+}
+
+export interface DeaFactRequest {
+  kind: 'dea'
+  /** DEA registration number of a prescriber. */
+  number: string
+  /** Schedules that the registration covers. */
+  schedules: ControlledSchedule[]
+  expiresAt: string
+}
+
+export interface DeaRegistration {
+  /** DEA registration number of a prescriber. */
+  number: string
+  /** Schedules that the registration covers. */
+  schedules: ControlledSchedule[]
+  expiresAt: string
+}
+
+export interface DecideExclusionReviewRequest {
+  decision: ExclusionDecision
+  reason: ExclusionReviewReason
 }
 
 export interface Decision {
@@ -2228,6 +2382,9 @@ export type DisclosureStatus = 'unverified' | 'pending' | 'granted' | 'denied' |
 
 export type DownloadBatchResultsResponseLine = BatchResult | BatchResultsEnd
 
+/** Schedule of 21 CFR 1308; none: not a controlled substance. */
+export type DrugSchedule = 'I' | 'II' | 'III' | 'IV' | 'V' | 'none'
+
 export interface DryRunRiskPolicyRequest {
   document: RiskPolicyDocument
   /** Claims created at or after this time. */
@@ -2320,6 +2477,10 @@ export interface EditedNeuron {
   factor: number
   activationBefore: number
   activationAfter: number
+}
+
+export interface EndPrescriberFactRequest {
+  reason: GivenFactEndReason
 }
 
 export interface EndedSession {
@@ -2478,6 +2639,152 @@ export interface EvidencePacket {
   keys: ({ kty: 'EC'; crv: 'P-256'; x: string; y: string; kid: string; alg: 'ES256'; use: 'sig'; env: Open<Environment>; family: Open<'token' | 'record'>; revoked?: KeyRevocationVerbatim })[]
 }
 
+export interface ExclusionChange {
+  prescriberId: string
+  statusBefore: Open<ExclusionStatus>
+  status: Open<ExclusionStatus>
+  evidence: ExclusionEvidence[]
+  changedAt: string
+}
+
+export interface ExclusionChangeList {
+  object: 'list'
+  data: ExclusionChange[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+export type ExclusionDecision = 'cleared' | 'confirmed'
+
+export interface ExclusionEvidence {
+  list: Open<ExclusionListName>
+  /** SHA-256 of the row, in hexadecimal. */
+  rowHash: string
+  listDate: string
+  matchedOn: Open<ExclusionMatch>
+}
+
+/** full replaces the list; excl and rein are monthly supplements of LEIE, which are merged with it. */
+export type ExclusionFileKind = 'full' | 'excl' | 'rein'
+
+export interface ExclusionImport {
+  exclusionImportId: string
+  list: Open<ExclusionListName>
+  kind: Open<ExclusionFileKind>
+  fileName: string | null
+  status: Open<WorkStatus>
+  failure: ExclusionImportFailure | null
+  /** SHA-256 of the file, in hexadecimal. */
+  sha256: string
+  /** Bytes of the file. */
+  size: number
+  force: boolean
+  /** Rows of the list after the import. */
+  rows: number | null
+  listDate: string | null
+  requestedBy: Actor
+  createdAt: string
+  finishedAt: string | null
+}
+
+export interface ExclusionImportFailure {
+  code: Open<ExclusionImportFailureCode>
+  detail: string
+}
+
+export type ExclusionImportFailureCode = 'unreadable_zip' | 'unreadable_csv' | 'invalid_encoding' | 'missing_columns' | 'no_rows' | 'unfinished_line' | 'fewer_rows' | 'older_list' | 'supplement_as_full' | 'no_full_list' | 'date_unknown' | 'date_in_future' | 'import_failed'
+
+export interface ExclusionImportList {
+  object: 'list'
+  data: ExclusionImport[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+export interface ExclusionList {
+  list: Open<ExclusionListName>
+  /** Date of the list in force; null: there is none. */
+  listDate: string | null
+  rows: number | null
+  /** operator: the account has no file of its own. */
+  source: Open<ExclusionListSource> | null
+  /** Import of the account that put it in force. */
+  exclusionImportId: string | null
+  changedAt: string | null
+  /** Missing, or older than 45 days (leie) or 7 days (sam). */
+  isStale: boolean
+}
+
+/** leie: of the OIG of the HHS; sam: of the GSA. */
+export type ExclusionListName = 'leie' | 'sam'
+
+export type ExclusionListSource = 'account' | 'operator'
+
+export type ExclusionMatch = 'npi' | 'name_birth_date' | 'name' | 'name_state'
+
+export interface ExclusionReview extends ExclusionEvidence {
+  exclusionReviewId: string
+  prescriberId: string
+  status: Open<ExclusionReviewStatus>
+  reason: Open<ExclusionReviewReason> | null
+  decidedBy: Actor | null
+  decidedAt: string | null
+  createdAt: string
+}
+
+export interface ExclusionReviewList {
+  object: 'list'
+  data: ExclusionReview[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+export type ExclusionReviewReason = 'birth_date_differs' | 'npi_differs' | 'ssn_differs' | 'address_differs' | 'other_person' | 'same_person'
+
+export type ExclusionReviewStatus = 'open' | 'cleared' | 'confirmed'
+
+export interface ExclusionScreening {
+  exclusionScreeningId: string
+  /** The list that was imported, or prescribers who changed. The comparison is always with both lists. */
+  cause: Open<ExclusionScreeningCause>
+  status: Open<WorkStatus>
+  failure: ExclusionScreeningFailure | null
+  /** Prescribers compared. */
+  screened: number
+  /** Prescribers whose status is another one than before. */
+  changed: number
+  createdAt: string
+  finishedAt: string | null
+}
+
+export type ExclusionScreeningCause = 'leie' | 'sam' | 'prescribers'
+
+export interface ExclusionScreeningFailure {
+  code: 'screening_failed'
+  detail: string
+}
+
+export interface ExclusionScreeningList {
+  object: 'list'
+  data: ExclusionScreening[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+export type ExclusionStatus = 'clear' | 'review' | 'excluded'
+
 export interface Execution {
   jti: string
   status: Open<ExecutionStatus>
@@ -2516,6 +2823,8 @@ export interface ExternalGraph {
   /** Graph as received, in the schema of Neuronpedia’s graphs. */
   graph: Record<string, unknown>
 }
+
+export type FactEndReason = 'entered_in_error' | 'replaced' | 'surrendered' | 'revoked' | 'person_changed' | 'other'
 
 /** A finding that counts toward the risk score. */
 export interface Factor {
@@ -2564,11 +2873,27 @@ export interface FieldError {
 }
 
 /** Stable name for programs. */
-export type FieldErrorCode = 'account_key_required' | 'account_not_empty' | 'account_stopped' | 'account_suspended' | 'address_elsewhere' | 'address_not_public' | 'agent_held_by_lock' | 'agent_session_ended' | 'agent_session_revoked' | 'agent_suspended' | 'api_key_expired' | 'api_key_revoked' | 'app_environment' | 'app_unknown' | 'approval_already_decided' | 'approver_not_eligible' | 'assignee_required' | 'authentication_required' | 'backend_capability_missing' | 'backup_eligibility_changed' | 'bad_signature' | 'being_erased' | 'beta_access_required' | 'boot_not_verified' | 'canary_tripped' | 'cap_reached' | 'case_already_open' | 'case_open' | 'chain_broken' | 'chain_too_short' | 'challenge_expired' | 'challenge_mismatch' | 'challenge_unknown' | 'challenge_used' | 'chunk_differs' | 'claim_erased' | 'confirmation_required' | 'conflict' | 'conflicting' | 'conflicting_keys' | 'consumer_moved' | 'content_type_mismatch' | 'counter_not_zero' | 'counter_went_back' | 'cross_origin' | 'csrf_token_invalid' | 'device_revoked' | 'device_unlocked' | 'digest_mismatch' | 'domain_elsewhere' | 'duplicate' | 'duplicate_key' | 'duplicate_line' | 'empty_body' | 'ends_with_answer' | 'environment_mismatch' | 'events_expired' | 'expired' | 'extension_elsewhere' | 'extension_malformed' | 'extension_missing' | 'external_id_reused' | 'external_id_used' | 'fewer_operations' | 'fragment_not_allowed' | 'host_not_allowed' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'in_future' | 'in_the_past' | 'input_refused' | 'insufficient_role' | 'insufficient_scope' | 'internal_error' | 'invalid_amount' | 'invalid_api_key' | 'invalid_base64' | 'invalid_character' | 'invalid_code' | 'invalid_condition' | 'invalid_currency' | 'invalid_cursor' | 'invalid_digest' | 'invalid_encoding' | 'invalid_format' | 'invalid_id' | 'invalid_json' | 'invalid_key' | 'invalid_link' | 'invalid_pattern' | 'invalid_pointer' | 'invalid_request' | 'invalid_signature' | 'invalid_state_transition' | 'invalid_type' | 'invalid_utf8' | 'invalid_value' | 'ip_not_allowed' | 'is_a_ca' | 'issuer_level_differs' | 'issuer_mismatch' | 'issuer_name_differs' | 'issuer_not_ca' | 'key_id_mismatch' | 'key_mismatch' | 'key_not_generated' | 'key_read_only' | 'key_usage' | 'last_admin_key' | 'last_owner' | 'leave_first' | 'levels_differ' | 'limit_reached' | 'lone_surrogate' | 'lower_rate' | 'malformed' | 'many_tenants' | 'matches_nothing' | 'method_not_allowed' | 'mismatch' | 'ml_dsa_key' | 'monthly_cap_exceeded' | 'name_mismatch' | 'no_chunks' | 'nonce_mismatch' | 'nonce_used' | 'not_a_ca' | 'not_a_certificate' | 'not_a_url' | 'not_allowed' | 'not_alone' | 'not_an_occurrence' | 'not_found' | 'not_lower' | 'not_multiple_of' | 'not_ready' | 'not_supported' | 'not_yet_valid' | 'note_required' | 'number_out_of_range' | 'other_agent' | 'other_subject' | 'other_users' | 'out_of_range' | 'owner_only' | 'path_length' | 'payload_too_large' | 'pkce_unsupported' | 'plan_required' | 'port_not_allowed' | 'precondition_failed' | 'precondition_required' | 'private_key' | 'provenance_not_verified' | 'provider_unavailable' | 'range_not_satisfiable' | 'range_too_large' | 'rate_limited' | 'reason_not_allowed' | 'refused_address' | 'remote_media_refused' | 'request_timeout' | 'required' | 'revocation_unknown' | 'revoked' | 'risk_not_flagged' | 'role_limit' | 'role_not_allowed' | 'root_missing' | 'root_of_trust_missing' | 'root_unknown' | 'scheme_not_allowed' | 'second_adjuster_required' | 'service_unavailable' | 'session_canary_locked' | 'session_expired' | 'session_required' | 'shorter_retention' | 'signature_not_invalid' | 'signing_unsupported' | 'software_only' | 'sso_login_refused' | 'sso_required' | 'stale' | 'still_arriving' | 'text_not_kept' | 'too_deep' | 'too_few' | 'too_large' | 'too_long' | 'too_many' | 'too_many_pixels' | 'too_many_values' | 'too_short' | 'transition_not_allowed' | 'unexpected' | 'unknown' | 'unknown_ca' | 'unknown_challenge' | 'unknown_event_type' | 'unknown_field' | 'unknown_node' | 'unknown_passkey' | 'unknown_policy_field' | 'unknown_timezone' | 'unreadable_media' | 'unsupported' | 'unsupported_attestation' | 'unsupported_key' | 'unsupported_media_type' | 'used' | 'user_not_present' | 'user_not_verified' | 'userinfo_not_allowed' | 'weak_key' | 'wider' | 'wrong_challenge' | 'wrong_media_type' | 'wrong_origin' | 'wrong_rp_id' | 'wrong_type'
+export type FieldErrorCode = 'account_key_required' | 'account_not_empty' | 'account_stopped' | 'account_suspended' | 'address_elsewhere' | 'address_not_public' | 'agent_held_by_lock' | 'agent_session_ended' | 'agent_session_revoked' | 'agent_suspended' | 'api_key_expired' | 'api_key_revoked' | 'app_environment' | 'app_unknown' | 'approval_already_decided' | 'approver_not_eligible' | 'assignee_required' | 'authentication_required' | 'backend_capability_missing' | 'backup_eligibility_changed' | 'bad_signature' | 'being_erased' | 'beta_access_required' | 'boot_not_verified' | 'canary_tripped' | 'cap_reached' | 'case_already_open' | 'case_open' | 'chain_broken' | 'chain_too_short' | 'challenge_expired' | 'challenge_mismatch' | 'challenge_unknown' | 'challenge_used' | 'chunk_differs' | 'claim_erased' | 'confirmation_required' | 'confirmer_not_eligible' | 'conflict' | 'conflicting' | 'conflicting_keys' | 'consumer_moved' | 'content_type_mismatch' | 'counter_not_zero' | 'counter_went_back' | 'cross_origin' | 'csrf_token_invalid' | 'device_revoked' | 'device_unlocked' | 'digest_mismatch' | 'domain_elsewhere' | 'duplicate' | 'duplicate_key' | 'duplicate_line' | 'empty_body' | 'ends_with_answer' | 'environment_mismatch' | 'events_expired' | 'expired' | 'extension_elsewhere' | 'extension_malformed' | 'extension_missing' | 'external_id_reused' | 'external_id_used' | 'fewer_operations' | 'fragment_not_allowed' | 'host_not_allowed' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'in_future' | 'in_the_past' | 'input_refused' | 'insufficient_role' | 'insufficient_scope' | 'internal_error' | 'invalid_amount' | 'invalid_api_key' | 'invalid_base64' | 'invalid_character' | 'invalid_code' | 'invalid_condition' | 'invalid_currency' | 'invalid_cursor' | 'invalid_digest' | 'invalid_encoding' | 'invalid_format' | 'invalid_id' | 'invalid_json' | 'invalid_key' | 'invalid_link' | 'invalid_pattern' | 'invalid_pointer' | 'invalid_request' | 'invalid_signature' | 'invalid_state_transition' | 'invalid_type' | 'invalid_utf8' | 'invalid_value' | 'ip_not_allowed' | 'is_a_ca' | 'issuer_level_differs' | 'issuer_mismatch' | 'issuer_name_differs' | 'issuer_not_ca' | 'key_id_mismatch' | 'key_mismatch' | 'key_not_generated' | 'key_read_only' | 'key_usage' | 'last_admin_key' | 'last_owner' | 'leave_first' | 'levels_differ' | 'limit_reached' | 'lone_surrogate' | 'lower_rate' | 'malformed' | 'many_tenants' | 'matches_nothing' | 'method_not_allowed' | 'mismatch' | 'ml_dsa_key' | 'monthly_cap_exceeded' | 'name_mismatch' | 'no_chunks' | 'nonce_mismatch' | 'nonce_used' | 'not_a_ca' | 'not_a_certificate' | 'not_a_url' | 'not_allowed' | 'not_alone' | 'not_an_occurrence' | 'not_found' | 'not_lower' | 'not_multiple_of' | 'not_ready' | 'not_supported' | 'not_yet_valid' | 'note_required' | 'number_out_of_range' | 'other_agent' | 'other_subject' | 'other_users' | 'out_of_range' | 'owner_only' | 'path_length' | 'payload_too_large' | 'pkce_unsupported' | 'plan_required' | 'port_not_allowed' | 'precondition_failed' | 'precondition_required' | 'prescriber_exists' | 'private_key' | 'provenance_not_verified' | 'provider_unavailable' | 'range_not_satisfiable' | 'range_too_large' | 'rate_limited' | 'reason_not_allowed' | 'refused_address' | 'remote_media_refused' | 'request_timeout' | 'required' | 'revocation_unknown' | 'revoked' | 'risk_not_flagged' | 'role_limit' | 'role_not_allowed' | 'root_missing' | 'root_of_trust_missing' | 'root_unknown' | 'scheme_not_allowed' | 'second_adjuster_required' | 'service_unavailable' | 'session_canary_locked' | 'session_expired' | 'session_required' | 'shorter_retention' | 'signature_not_invalid' | 'signing_unsupported' | 'software_only' | 'sso_login_refused' | 'sso_required' | 'stale' | 'still_arriving' | 'text_not_kept' | 'too_deep' | 'too_few' | 'too_large' | 'too_long' | 'too_many' | 'too_many_pixels' | 'too_many_values' | 'too_short' | 'transition_not_allowed' | 'unexpected' | 'unknown' | 'unknown_ca' | 'unknown_challenge' | 'unknown_event_type' | 'unknown_field' | 'unknown_node' | 'unknown_passkey' | 'unknown_policy_field' | 'unknown_timezone' | 'unreadable_media' | 'unsupported' | 'unsupported_attestation' | 'unsupported_key' | 'unsupported_media_type' | 'used' | 'user_not_present' | 'user_not_verified' | 'userinfo_not_allowed' | 'weak_key' | 'wider' | 'wrong_challenge' | 'wrong_check_digit' | 'wrong_media_type' | 'wrong_origin' | 'wrong_rp_id' | 'wrong_type'
 
 export type FinishReason = 'stop' | 'length' | 'canary_tripped' | 'tool_calls' | 'refusal' | 'content_filter'
 
 export type Flag = 'true' | 'false'
+
+export interface FormularyEntry {
+  /** Concept id of RxNorm. */
+  rxcui: string
+  schedule: Open<DrugSchedule>
+}
+
+export interface FormularyEntryList {
+  object: 'list'
+  data: FormularyEntry[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
 
 export interface FullDelivery extends DeliveryLine {
   /** The exact text that is signed and sent; null when the event is deleted. */
@@ -2592,6 +2917,8 @@ export interface GeneratorScore {
   model: string
   score: number
 }
+
+export type GivenFactEndReason = 'entered_in_error' | 'replaced' | 'surrendered' | 'revoked' | 'other'
 
 export interface GrantDisclosureRequest {
   /** Default: `86400`. */
@@ -2660,6 +2987,18 @@ export interface HeldOutFigures {
   tripRate: number
   falsePositiveRate: number
 }
+
+export interface IdentityFactRequest {
+  kind: 'identity'
+  method: IdentityMethod
+  expiresAt?: string | undefined
+}
+
+/**
+ * credential_service_provider: 21 CFR 1311.105; in_person: by the credentialing office of an institution, 21 CFR
+ * 1311.110.
+ */
+export type IdentityMethod = 'credential_service_provider' | 'in_person'
 
 export interface Inference {
   traceId: string
@@ -3127,6 +3466,13 @@ export interface LensToken {
   token: number
   text: string
   probability: number
+}
+
+export interface LicenceFactRequest {
+  kind: 'licence'
+  usState: UsState
+  number: string
+  expiresAt: string
 }
 
 export type ListOrder = 'asc' | 'desc'
@@ -3893,7 +4239,7 @@ export interface PendingDeliveries {
   oldestCreatedAt: string | null
 }
 
-export type Permission = 'claims.read' | 'claims.submit' | 'claims.erase' | 'cases.read' | 'cases.write' | 'screening.read' | 'screening.use' | 'devices.read' | 'devices.write' | 'agents.read' | 'agents.write' | 'agents.suspend' | 'traces.read' | 'traces.write' | 'shares.write' | 'disclosures.read' | 'disclosures.decide' | 'texts.read' | 'texts.erase' | 'locks.read' | 'locks.write' | 'decisions.read' | 'decisions.facts' | 'policy.read' | 'policy.write' | 'intents.read' | 'intents.write' | 'intents.stop' | 'approvals.read' | 'approvals.decide' | 'passkeys.own' | 'mandates.read' | 'mandates.write' | 'schedules.read' | 'schedules.write' | 'webhooks.read' | 'webhooks.write' | 'events.read' | 'keys.manage' | 'account.read' | 'account.write' | 'usage.read' | 'plan.write' | 'products.write' | 'team.read' | 'team.write' | 'sso.write' | 'audit.read' | 'account.export' | 'account.close' | 'session.own'
+export type Permission = 'claims.read' | 'claims.submit' | 'claims.erase' | 'cases.read' | 'cases.write' | 'screening.read' | 'screening.use' | 'devices.read' | 'devices.write' | 'agents.read' | 'agents.write' | 'agents.suspend' | 'traces.read' | 'traces.write' | 'shares.write' | 'disclosures.read' | 'disclosures.decide' | 'texts.read' | 'texts.erase' | 'locks.read' | 'locks.write' | 'decisions.read' | 'decisions.facts' | 'policy.read' | 'policy.write' | 'intents.read' | 'intents.write' | 'intents.stop' | 'approvals.read' | 'approvals.decide' | 'passkeys.own' | 'mandates.read' | 'mandates.write' | 'schedules.read' | 'schedules.write' | 'prescribers.read' | 'prescribers.write' | 'prescribers.confirm' | 'exclusions.write' | 'clinical_policy.write' | 'webhooks.read' | 'webhooks.write' | 'events.read' | 'keys.manage' | 'account.read' | 'account.write' | 'usage.read' | 'plan.write' | 'products.write' | 'team.read' | 'team.write' | 'sso.write' | 'audit.read' | 'account.export' | 'account.close' | 'session.own'
 
 export interface PingData {
   webhook_endpoint_id: string
@@ -4260,6 +4606,79 @@ export interface Position {
   lng: number
 }
 
+export interface Prescriber {
+  prescriberId: string
+  userId: string
+  npi: string
+  first: string
+  last: string
+  dob: string | null
+  /** Tier at this moment: facts, their expiry, a suspension and the passkeys of the user decide. */
+  tier: PrescriberTier
+  suspendedAt: string | null
+  suspendedBy: Actor | null
+  suspendedReason: Open<SuspensionReason> | null
+  /** Counts the changes made by `PATCH`. The `ETag` has it. */
+  version: number
+  createdBy: Actor
+  createdAt: string
+  updatedAt: string
+}
+
+export interface PrescriberFact {
+  factId: string
+  prescriberId: string
+  kind: Open<PrescriberFactKind>
+  /** entered counts for tiers 1 and 2; confirmed for tier 3 too; expired and ended for none. */
+  status: Open<PrescriberFactStatus>
+  /** Of the kind identity. */
+  method: Open<IdentityMethod> | null
+  /** Of the kind licence. */
+  usState: Open<UsState> | null
+  number: string | null
+  /** Of the kind dea. */
+  schedules: Open<ControlledSchedule>[] | null
+  expiresAt: string | null
+  warnings: Open<PrescriberFactWarning>[]
+  enteredBy: Actor
+  enteredAt: string
+  confirmedBy: Actor | null
+  confirmedAt: string | null
+  endedBy: Actor | null
+  endedAt: string | null
+  endedReason: Open<FactEndReason> | null
+}
+
+export type PrescriberFactKind = 'identity' | 'licence' | 'dea'
+
+export interface PrescriberFactList {
+  object: 'list'
+  data: PrescriberFact[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+export type PrescriberFactStatus = 'entered' | 'confirmed' | 'expired' | 'ended'
+
+/** dea_initial_differs: the second letter of the number is not the initial of the last name, nor 9. */
+export type PrescriberFactWarning = 'dea_initial_differs'
+
+export interface PrescriberList {
+  object: 'list'
+  data: Prescriber[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+/** 0 unverified, 1 identity verified, 2 licensed, 3 registered with the DEA. */
+export type PrescriberTier = 0 | 1 | 2 | 3
+
 export interface PreviewKillSwitchRequest {
   document: KillSwitchDocument
 }
@@ -4479,6 +4898,10 @@ export interface RenamePasskeyRequest {
 export interface RepeatedPrompt {
   prompt?: string | undefined
   messages?: ChatMessage[] | undefined
+}
+
+export interface ReplaceClinicalPolicyRequest {
+  document: ClinicalPolicyDocument
 }
 
 export interface ReplaceKillSwitchRequest {
@@ -5331,6 +5754,14 @@ export interface SsoDomainRecord {
 
 export type SsoDomainStatus = 'pending' | 'verified'
 
+export type StaleLists = 'warn' | 'deny'
+
+export interface StateLicense {
+  usState: UsState
+  number: string
+  expiresAt: string
+}
+
 export interface Statement {
   /** Month in UTC, such as 2026-11. */
   month: string
@@ -5424,7 +5855,13 @@ export interface SuspendAgentRequest {
   reason: string
 }
 
+export interface SuspendPrescriberRequest {
+  reason: SuspensionReason
+}
+
 export type SuspensionCause = 'manual' | 'lock'
+
+export type SuspensionReason = 'excluded' | 'licence' | 'registration' | 'compromised' | 'left' | 'other'
 
 export type TextRetention = 'hash' | 'text'
 
@@ -5842,6 +6279,15 @@ export interface UpdateDeviceRequest {
   name: string | null
 }
 
+export interface UpdatePrescriberRequest {
+  /** National Provider Identifier. When its check digit is wrong, the error says what the last digit would be. */
+  npi?: string | undefined
+  first?: string | undefined
+  last?: string | undefined
+  /** Birth date. Without one, entries of the LEIE that have the name are reviewed and never matched. */
+  dob?: string | null | undefined
+}
+
 export interface UpdateSecretRequest {
   /** Seconds during which the previous secret signs as well. Default: `86400`. */
   graceSeconds?: number | undefined
@@ -5880,6 +6326,8 @@ export interface UpdateWebhookEndpointRequest {
   /** `enabled` enables a disabled endpoint again. */
   status?: WebhookEndpointStatus | undefined
 }
+
+export type UsState = 'AL' | 'AK' | 'AS' | 'AZ' | 'AR' | 'CA' | 'CO' | 'CT' | 'DE' | 'DC' | 'FL' | 'GA' | 'GU' | 'HI' | 'ID' | 'IL' | 'IN' | 'IA' | 'KS' | 'KY' | 'LA' | 'ME' | 'MD' | 'MA' | 'MI' | 'MN' | 'MS' | 'MO' | 'MT' | 'NE' | 'NV' | 'NH' | 'NJ' | 'NM' | 'NY' | 'NC' | 'ND' | 'MP' | 'OH' | 'OK' | 'OR' | 'PA' | 'PR' | 'RI' | 'SC' | 'SD' | 'TN' | 'TX' | 'UT' | 'VT' | 'VA' | 'VI' | 'WA' | 'WV' | 'WI' | 'WY'
 
 export interface Usage extends MonthUse {
   operations: OperationUse[]
@@ -6581,6 +7029,123 @@ export interface ListClaimTimelineQuery {
   limit?: number | undefined
   /** `next_cursor` of the page before. */
   cursor?: string | undefined
+}
+
+/** The arguments of clinical.exclusionImports.list. */
+export interface ListExclusionImportsQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+  /** Created at or after this time. */
+  createdGte?: string | undefined
+  /** Created before this time. */
+  createdLt?: string | undefined
+  include?: 'total_count' | undefined
+  list?: ExclusionListName | undefined
+  status?: WorkStatus | readonly WorkStatus[] | undefined
+}
+
+/** The arguments of clinical.exclusionImports.retrieve. */
+export interface GetExclusionImportQuery {
+  /** Seconds to wait until it has ended. */
+  wait?: number | undefined
+}
+
+/** The arguments of clinical.exclusionLists.importLeie. */
+export interface ImportLeieQuery {
+  /** Name that the publisher gave the file: it tells the date of the list. */
+  fileName?: string | undefined
+  /** Accepts an older list, or one with fewer rows. Owners only. Default: `false`. */
+  force?: Flag | undefined
+  kind?: ExclusionFileKind | undefined
+}
+
+/** The arguments of clinical.exclusionLists.importSam. */
+export interface ImportSamQuery {
+  /** Name that the publisher gave the file: it tells the date of the list. */
+  fileName?: string | undefined
+  /** Accepts an older list, or one with fewer rows. Owners only. Default: `false`. */
+  force?: Flag | undefined
+}
+
+/** The arguments of clinical.exclusionReviews.list. */
+export interface ListExclusionReviewsQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+  /** Created at or after this time. */
+  createdGte?: string | undefined
+  /** Created before this time. */
+  createdLt?: string | undefined
+  include?: 'total_count' | undefined
+  status?: ExclusionReviewStatus | readonly ExclusionReviewStatus[] | undefined
+  list?: ExclusionListName | undefined
+  /** `prs_test_` or `prs_live_` and 26 characters. */
+  prescriberId?: string | undefined
+}
+
+/** The arguments of clinical.exclusionScreenings.list. */
+export interface ListExclusionScreeningsQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+  /** Created at or after this time. */
+  createdGte?: string | undefined
+  /** Created before this time. */
+  createdLt?: string | undefined
+  include?: 'total_count' | undefined
+  status?: WorkStatus | readonly WorkStatus[] | undefined
+}
+
+/** The arguments of clinical.exclusionScreenings.listChanges. */
+export interface ListExclusionChangesQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+}
+
+/** The arguments of clinical.facts.list. */
+export interface ListPrescriberFactsQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+}
+
+/** The arguments of clinical.formularyEntries.list. */
+export interface ListFormularyEntriesQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+}
+
+/** The arguments of clinical.policyVersions.list. */
+export interface ListClinicalPolicyVersionsQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+}
+
+/** The arguments of clinical.prescribers.list. */
+export interface ListPrescribersQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+  /** Created at or after this time. */
+  createdGte?: string | undefined
+  /** Created before this time. */
+  createdLt?: string | undefined
+  include?: 'total_count' | undefined
+  userId?: string | undefined
+  /** National Provider Identifier. When its check digit is wrong, the error says what the last digit would be. */
+  npi?: string | undefined
 }
 
 /** The arguments of decisions.checkpoints.list. */

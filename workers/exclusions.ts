@@ -1,0 +1,3 @@
+import { runBackground } from '#src/start-background.ts'
+
+await runBackground('exclusions')
