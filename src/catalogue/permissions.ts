@@ -131,6 +131,11 @@ export const PERMISSIONS = {
     roles: ['admin'],
     isScoped: true,
   },
+  'prescribers.confirm': {
+    allows: 'confirm facts about prescribers with a passkey, as a prescriber of tier 3 or the first owner',
+    roles: ['admin', 'approver', 'analyst', 'developer'],
+    isScoped: true,
+  },
   'clinical_policy.write': {
     allows: 'change the clinical policy and the formulary',
     roles: ['admin'],

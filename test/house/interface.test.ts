@@ -63,6 +63,7 @@ describe('the interface', () => {
     expect(paths.map(([path]) => path).sort()).toEqual([
       '/v1/account/risk-policy',
       '/v1/account/screening',
+      '/v1/clinical/policy',
       '/v1/policy',
       '/v1/trace/kill-switch',
     ])

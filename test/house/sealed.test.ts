@@ -29,6 +29,10 @@ const NOT_SEALED = new Set([
   'diff_checkpoints.neurons',
   // The greys of a picture, 64 x 64: no text of it can be read.
   'pictures.detail',
+  // Keyed hashes.
+  'prescribers.match_full',
+  'prescribers.match_name',
+  'prescribers.match_states',
 ])
 // The feature of a file that seals is the one of its folder, or for the platform the one in upkeep.ts.
 const SEALS = /\b[Ss]ealer\.seal\(/

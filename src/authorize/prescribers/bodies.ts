@@ -51,7 +51,7 @@ const schedules = z
   .transform((values) => [...new Set(values)].toSorted())
   .describe('Schedules that the registration covers.')
 
-const licence = { state: usState, number, expires_at: timestamp }
+const licence = { us_state: usState, number, expires_at: timestamp }
 const registration = { number: deaNumber, schedules, expires_at: timestamp }
 
 export const factRequest = z
@@ -120,6 +120,6 @@ export function toFactTerms(body: z.output<typeof factRequest>): FactTerms {
   const expiresAt = body.expires_at === undefined ? null : new Date(body.expires_at)
   const none = { method: null, state: null, number: null, schedules: null, expiresAt }
   if (body.kind === 'identity') return { ...none, kind: 'identity', method: body.method }
-  if (body.kind === 'licence') return { ...none, kind: 'licence', state: body.state, number: body.number }
+  if (body.kind === 'licence') return { ...none, kind: 'licence', state: body.us_state, number: body.number }
   return { ...none, kind: 'dea', number: body.number, schedules: body.schedules }
 }

@@ -87,14 +87,14 @@ export function createClinicalPolicies({ db, ledger, pager }: ClinicalPoliciesDe
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async versions(scope: Scope, query: PageQuery): Promise<CountedPage<Omit<StoredDocument<unknown>, 'document'>>> {
+    async versions(scope: Scope, query: PageQuery): Promise<CountedPage<StoredClinicalPolicy>> {
       return listPage(
         { db, pager },
         { route: 'GET /v1/clinical/policy/versions', scope, query },
         {
           rows: (tx, { before, limit }) => listPolicyVersions(tx, scope, { before: numberOf(before), limit }),
           keyOf: ({ version }) => String(version),
-          show: (tx, rows) => withChangedBy(tx, rows),
+          show: (tx, rows) => Promise.all(rows.map((row) => stored(tx, scope, row))),
         },
       )
     },

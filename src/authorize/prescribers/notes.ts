@@ -35,7 +35,7 @@ const ENTERED = {
   kind: 'dea',
   status: 'entered',
   method: null,
-  state: null,
+  us_state: null,
   number: 'BE1234563',
   schedules: ['II', 'III', 'IV', 'V'],
   expires_at: '2028-06-30T00:00:00.000Z',
@@ -90,7 +90,7 @@ export const NOTES: Record<string, Note> = {
         first: 'Robin',
         last: 'Example',
         dob: '1980-05-01',
-        state_licenses: [{ state: 'CA', number: 'A123456', expires_at: '2027-12-31T00:00:00Z' }],
+        state_licenses: [{ us_state: 'CA', number: 'A123456', expires_at: '2027-12-31T00:00:00Z' }],
         dea: { number: 'BE1234563', schedules: ['II', 'III', 'IV', 'V'], expires_at: '2028-06-30T00:00:00Z' },
       },
     },
@@ -191,7 +191,7 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/clinical/policy/versions': {
     description: 'A version never changes.',
-    answers: { 200: { example: listed(VERSION) } },
+    answers: { 200: { example: listed(POLICY) } },
   },
   'GET /v1/clinical/policy/versions/:version': {
     description: 'Version 0 is the defaults.',

@@ -56,7 +56,7 @@ export const clinicalPolicySchema = z
       .default('warn')
       .describe('What a missing or outdated exclusion list does: a warning with the order, or a denial.'),
   })
-  .meta({ id: 'ClinicalPolicyDocument' })
+  .meta({ id: 'ClinicalPolicyDocument', verbatim: true })
 
 export type ClinicalPolicyDocument = z.output<typeof clinicalPolicySchema>
 

@@ -30,7 +30,6 @@ const warning = z.enum(['cosigner_unavailable']).meta({
 const policyView = z
   .object({ ...documentMembers(clinicalPolicySchema), warnings: z.array(warning) })
   .meta({ id: 'ClinicalPolicy' })
-const versionView = z.object(versionMembers).meta({ id: 'ClinicalPolicyVersion' })
 const formularyView = z
   .object({ ...versionMembers, entries: z.number().int().describe('Number of concepts.') })
   .meta({ id: 'ClinicalFormulary' })
@@ -38,7 +37,8 @@ const entryView = z
   .object({ rxcui: z.string().describe('Concept id of RxNorm.'), schedule: scheduleSchema })
   .meta({ id: 'FormularyEntry' })
 
-const answer = (policy: StoredClinicalPolicy) => replyVersion({ ...toDocumentView(policy), warnings: policy.warnings })
+const toPolicyView = (policy: StoredClinicalPolicy) => ({ ...toDocumentView(policy), warnings: policy.warnings })
+const answer = (policy: StoredClinicalPolicy) => replyVersion(toPolicyView(policy))
 const answerFormulary = (formulary: StoredFormulary) =>
   replyVersion({ ...toVersionView(formulary), entries: formulary.entries })
 
@@ -85,13 +85,13 @@ export function clinicalPolicyRoutes(policies: ClinicalPolicies): Route[] {
         ...reading,
         path: `${POLICY}/versions`,
         operationId: 'listClinicalPolicyVersions',
-        sdk: 'clinical.policy.versions.list',
+        sdk: 'clinical.policyVersions.list',
         summary: 'List all versions of the clinical policy, newest first, and who made each',
         query: pageQuery,
-        item: versionView,
+        item: policyView,
       },
       ({ caller, query }) => policies.versions(caller, query),
-      toVersionView,
+      toPolicyView,
     ),
     endpoint(
       {
@@ -99,7 +99,7 @@ export function clinicalPolicyRoutes(policies: ClinicalPolicies): Route[] {
         method: 'GET',
         path: `${POLICY}/versions/:version`,
         operationId: 'getClinicalPolicyVersion',
-        sdk: 'clinical.policy.versions.retrieve',
+        sdk: 'clinical.policyVersions.retrieve',
         effect: 'read',
         kind: 'call',
         summary: 'Read one version of the clinical policy',
@@ -129,7 +129,7 @@ export function clinicalPolicyRoutes(policies: ClinicalPolicies): Route[] {
         ...reading,
         path: `${FORMULARY}/entries`,
         operationId: 'listFormularyEntries',
-        sdk: 'clinical.formulary.entries.list',
+        sdk: 'clinical.formularyEntries.list',
         summary: 'List the concepts of the formulary, in the order of their ids',
         query: pageQuery,
         item: entryView,

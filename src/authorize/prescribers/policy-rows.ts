@@ -50,14 +50,14 @@ export async function findPolicyVersion(
   return row
 }
 
-/** Newest first, without the documents. */
+/** Newest first. */
 export async function listPolicyVersions(
   tx: Tx,
   { accountId, environment }: Scope,
   { before, limit }: { before: number | undefined; limit: number },
-): Promise<VersionRow[]> {
-  return tx.query<VersionRow>(
-    `SELECT ${VERSION} FROM clinical_policies WHERE account_id = $1 AND environment = $2
+): Promise<ClinicalPolicyRow[]> {
+  return tx.query<ClinicalPolicyRow>(
+    `SELECT ${VERSION}, document FROM clinical_policies WHERE account_id = $1 AND environment = $2
        AND ($3::int IS NULL OR version < $3) ORDER BY version DESC LIMIT $4`,
     [accountId, environment, before ?? null, limit],
   )

@@ -203,14 +203,14 @@ export function createPrescribers({ db, ledger, pager, sealer, now, matchSecret 
     async correct(
       acting: Acting,
       id: string,
-      { change: given, expected }: { change: PersonChange; expected: readonly number[] | undefined },
+      { change: given, expected }: { change: PersonChange; expected: () => readonly number[] | undefined },
       key?: IdempotencyKey,
     ): Promise<ShownPrescriber> {
       const secret = await matchSecret()
       return change(acting, id, key, {
         subjectOf: () => id,
         work: async (tx, row) => {
-          checkVersion(expected, row)
+          checkVersion(expected(), row)
           const before = { ...openPerson(sealer, row), npi: row.npi }
           const after = { ...before, ...given }
           const changed = (['npi', 'first', 'last', 'dob'] as const).filter((name) => before[name] !== after[name])

@@ -25,7 +25,7 @@ const PATH = '/v1/clinical/prescribers'
 const reading = { scope: 'admin', permission: 'prescribers.read', needsAccountKey: true } as const
 const writing = { scope: 'admin', permission: 'prescribers.write', needsAccountKey: true } as const
 // Sessions only: the person who confirms is the one who is signed in, whatever their role.
-const confirming = { permission: 'passkeys.own' } as const
+const confirming = { permission: 'prescribers.confirm' } as const
 const params = idParams('prs')
 const factParams = z.object({ id: idParam('prs'), fact_id: idParam('pfa') })
 
@@ -79,7 +79,7 @@ function readRoutes(prescribers: Prescribers): Route[] {
         ...reading,
         path: `${PATH}/:id/facts`,
         operationId: 'listPrescriberFacts',
-        sdk: 'clinical.prescribers.facts.list',
+        sdk: 'clinical.facts.list',
         summary: 'List what was checked about a prescriber, newest first',
         params,
         query: pageQuery,
@@ -129,7 +129,8 @@ function personRoutes(prescribers: Prescribers): Route[] {
         status: [200],
       },
       async ({ caller, params: { id }, body, idempotencyKey, header }) => {
-        const expected = requireIfMatch(header('If-Match'))
+        // Read after the row, so that an id of another account is not found.
+        const expected = () => requireIfMatch(header('If-Match'))
         const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
         return answer(await prescribers.correct(caller, id, { change: given, expected }, idempotencyKey))
       },
@@ -187,7 +188,7 @@ function factRoutes(prescribers: Prescribers, confirmations: FactConfirmations):
         audits: 'prescriber_fact.entered',
         path: `${PATH}/:id/facts`,
         operationId: 'enterPrescriberFact',
-        sdk: 'clinical.prescribers.facts.create',
+        sdk: 'clinical.facts.create',
         effect: 'write',
         kind: 'call',
         summary: 'Enter what was checked about a prescriber: identity, licence or DEA registration',
@@ -208,7 +209,7 @@ function factRoutes(prescribers: Prescribers, confirmations: FactConfirmations):
         isEmergency: true,
         path: `${PATH}/:id/facts/:fact_id/end`,
         operationId: 'endPrescriberFact',
-        sdk: 'clinical.prescribers.facts.end',
+        sdk: 'clinical.facts.end',
         effect: 'destructive',
         kind: 'call',
         summary: 'End a fact about a prescriber, from the next decision on',
@@ -227,7 +228,7 @@ function factRoutes(prescribers: Prescribers, confirmations: FactConfirmations):
         method: 'POST',
         path: `${PATH}/:id/facts/challenge`,
         operationId: 'createPrescriberFactChallenge',
-        sdk: 'clinical.prescribers.facts.challenges.create',
+        sdk: 'clinical.factChallenges.create',
         effect: 'write',
         kind: 'call',
         summary: 'Ask for a challenge for the passkey of the person who confirms facts',
@@ -247,7 +248,7 @@ function factRoutes(prescribers: Prescribers, confirmations: FactConfirmations):
         audits: 'prescriber_fact.confirmed',
         path: `${PATH}/:id/facts/confirm`,
         operationId: 'confirmPrescriberFacts',
-        sdk: 'clinical.prescribers.facts.confirm',
+        sdk: 'clinical.facts.confirm',
         effect: 'write',
         kind: 'call',
         summary: 'Confirm facts about a prescriber as the second person, with a passkey',

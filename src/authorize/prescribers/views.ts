@@ -43,7 +43,7 @@ export const factView = z
       .meta({ id: 'PrescriberFactStatus' })
       .describe('entered counts for tiers 1 and 2; confirmed for tier 3 too; expired and ended for none.'),
     method: identityMethod.nullable().describe('Of the kind identity.'),
-    state: usState.nullable().describe('Of the kind licence.'),
+    us_state: usState.nullable().describe('Of the kind licence.'),
     number: z.string().nullable(),
     schedules: z.array(controlledSchedule).nullable().describe('Of the kind dea.'),
     expires_at: time.nullable(),
@@ -88,7 +88,7 @@ export function toFactView(row: ShownFact): z.input<typeof factView> {
     kind: row.kind,
     status: row.status,
     method: row.method,
-    state: row.state as z.input<typeof usState> | null,
+    us_state: row.state as z.input<typeof usState> | null,
     number: row.number,
     schedules: row.schedules,
     expires_at: row.expiresAt?.toISOString() ?? null,

@@ -50,7 +50,7 @@ const as = (user: Pick<SignedIn, 'headers'>, path: string, json: object) =>
 async function enter(user: SignedIn, more: Json = {}): Promise<string> {
   const body = {
     ...{ user_id: user.userId, npi: nextNpi(), first: 'Robin', last: LAST, dob: DOB },
-    state_licenses: [{ state: 'CA', number: 'A1', expires_at: LATER }],
+    state_licenses: [{ us_state: 'CA', number: 'A1', expires_at: LATER }],
     dea: { number: 'AB1234563', schedules: ['II', 'IV'], expires_at: LATER },
     ...more,
   }
@@ -211,7 +211,7 @@ describe('prescribers', () => {
     const admin = await makePrescriber('admin')
     const own = await as(admin.person, `${PATH}/${id}/facts`, {
       kind: 'licence',
-      state: 'NY',
+      us_state: 'NY',
       number: '7',
       expires_at: LATER,
     })
@@ -306,7 +306,7 @@ describe('prescribers', () => {
     expect(
       await post(`${PATH}/${id}/facts`, {
         kind: 'licence',
-        state: 'CA',
+        us_state: 'CA',
         number: '1',
         expires_at: '2020-01-01T00:00:00Z',
       }),

@@ -2715,195 +2715,7 @@ class ClaimsMethods(Group):
         )
 
 
-class ClinicalFormularyEntriesMethods(Group):
-    def list(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        timeout: float | None = None,
-    ) -> Pages[models.FormularyEntry, models.FormularyEntryList]:
-        """List the concepts of the formulary, in the order of their ids.
-
-        As NDJSON, everything.
-
-        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
-        developer.
-
-        Args:
-            limit: Most items of a page; 20 when absent.
-            cursor: `next_cursor` of the page before.
-        """
-        return self._pages(
-            "GET",
-            "/v1/clinical/formulary/entries",
-            models.FormularyEntryList,
-            query=given({"limit": limit, "cursor": cursor}),
-            timeout=timeout,
-        )
-
-
-class ClinicalFormularyMethods(Group):
-    def __init__(self, transport: Transport) -> None:
-        super().__init__(transport)
-        self.entries = ClinicalFormularyEntriesMethods(transport)
-
-    def retrieve(
-        self,
-        *,
-        timeout: float | None = None,
-    ) -> models.ClinicalFormulary:
-        """Read which formulary is in force, with its version as ETag.
-
-        `version` 0 is an empty formulary. `digest` is that of the object of all concepts and their schedules.
-
-        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
-        developer.
-        """
-        return self._json(
-            "GET",
-            "/v1/clinical/formulary",
-            models.ClinicalFormulary,
-            timeout=timeout,
-        )
-
-    def update(
-        self,
-        body: Source,
-        *,
-        if_match: str,
-        content_type: Literal["text/csv"] | None = None,
-        on_progress: Progress | None = None,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.ClinicalFormulary:
-        """Replace the formulary by a CSV file with the columns rxcui and schedule.
-
-        A first line `rxcui,schedule`, then a line for each concept, at most 50,000: the schedule is `none`, `I`,
-        `II`, `III`, `IV` or `V`. Everything is replaced, or nothing. Pointers of errors count the lines after the
-        first, from 1.
-
-        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
-
-        Args:
-            if_match: Required. The ETag of the version to replace, such as `"3"`, or `*` for any.
-        """
-        return self._upload(
-            "PUT",
-            "/v1/clinical/formulary",
-            body,
-            models.ClinicalFormulary,
-            headers={"If-Match": if_match},
-            content_type=content_type,
-            on_progress=on_progress,
-            idempotency_key=idempotency_key or random_key(),
-            timeout=timeout,
-        )
-
-
-class ClinicalPolicyVersionsMethods(Group):
-    def list(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        timeout: float | None = None,
-    ) -> Pages[models.ClinicalPolicyVersion, models.ClinicalPolicyVersionList]:
-        """List all versions of the clinical policy, newest first, and who made each.
-
-        A version never changes.
-
-        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
-        developer.
-
-        Args:
-            limit: Most items of a page; 20 when absent.
-            cursor: `next_cursor` of the page before.
-        """
-        return self._pages(
-            "GET",
-            "/v1/clinical/policy/versions",
-            models.ClinicalPolicyVersionList,
-            query=given({"limit": limit, "cursor": cursor}),
-            timeout=timeout,
-        )
-
-    def retrieve(
-        self,
-        version: str,
-        *,
-        timeout: float | None = None,
-    ) -> models.ClinicalPolicy:
-        """Read one version of the clinical policy.
-
-        Version 0 is the defaults.
-
-        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
-        developer.
-        """
-        return self._json(
-            "GET",
-            path("/v1/clinical/policy/versions/{}", version),
-            models.ClinicalPolicy,
-            timeout=timeout,
-        )
-
-
-class ClinicalPolicyMethods(Group):
-    def __init__(self, transport: Transport) -> None:
-        super().__init__(transport)
-        self.versions = ClinicalPolicyVersionsMethods(transport)
-
-    def retrieve(
-        self,
-        *,
-        timeout: float | None = None,
-    ) -> models.ClinicalPolicy:
-        """Read the clinical policy, with its version as ETag.
-
-        Per account and environment. `version` 0 is the defaults. See the
-        [guide](https://api.example.test/docs/authorize/clinical).
-
-        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
-        developer.
-        """
-        return self._json(
-            "GET",
-            "/v1/clinical/policy",
-            models.ClinicalPolicy,
-            timeout=timeout,
-        )
-
-    def update(
-        self,
-        *,
-        if_match: str,
-        document: params.ClinicalPolicyDocumentParam | models.ClinicalPolicyDocument,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-    ) -> models.ClinicalPolicy:
-        """Replace the clinical policy by a new version.
-
-        Makes a new version, which applies to every later decision; the same document again makes none. Refills of
-        schedule II are 0, and of schedules III and IV at most 5 within 181 days, as 21 CFR 1306 demands.
-
-        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
-
-        Args:
-            if_match: Required. The ETag of the version to replace, such as `"3"`, or `*` for any.
-        """
-        return self._json(
-            "PUT",
-            "/v1/clinical/policy",
-            models.ClinicalPolicy,
-            headers={"If-Match": if_match},
-            body=given({"document": document}),
-            idempotency_key=idempotency_key or random_key(),
-            timeout=timeout,
-        )
-
-
-class ClinicalPrescribersFactsChallengesMethods(Group):
+class ClinicalFactChallengesMethods(Group):
     def create(
         self,
         prescriber_id: str,
@@ -2932,11 +2744,7 @@ class ClinicalPrescribersFactsChallengesMethods(Group):
         )
 
 
-class ClinicalPrescribersFactsMethods(Group):
-    def __init__(self, transport: Transport) -> None:
-        super().__init__(transport)
-        self.challenges = ClinicalPrescribersFactsChallengesMethods(transport)
-
+class ClinicalFactsMethods(Group):
     def confirm(
         self,
         prescriber_id: str,
@@ -2948,8 +2756,8 @@ class ClinicalPrescribersFactsMethods(Group):
     ) -> models.ConfirmedPrescriberFacts:
         """Confirm facts about a prescriber as the second person, with a passkey.
 
-        A prescriber of tier 3 confirms, or an owner while nobody else has tier 3; never the person who entered a
-        fact, and never the prescriber. All facts are confirmed, or none.
+        A prescriber of tier 3 confirms, or an owner while no other prescriber has tier 3; never the person who
+        entered a fact, and never the prescriber. All facts are confirmed, or none.
 
         No API key: a session only. Sessions: owner, admin, approver, analyst, developer.
 
@@ -3041,11 +2849,187 @@ class ClinicalPrescribersFactsMethods(Group):
         )
 
 
-class ClinicalPrescribersMethods(Group):
-    def __init__(self, transport: Transport) -> None:
-        super().__init__(transport)
-        self.facts = ClinicalPrescribersFactsMethods(transport)
+class ClinicalFormularyMethods(Group):
+    def retrieve(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.ClinicalFormulary:
+        """Read which formulary is in force, with its version as ETag.
 
+        `version` 0 is an empty formulary. `digest` is that of the object of all concepts and their schedules.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+        """
+        return self._json(
+            "GET",
+            "/v1/clinical/formulary",
+            models.ClinicalFormulary,
+            timeout=timeout,
+        )
+
+    def update(
+        self,
+        body: Source,
+        *,
+        if_match: str,
+        content_type: Literal["text/csv"] | None = None,
+        on_progress: Progress | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ClinicalFormulary:
+        """Replace the formulary by a CSV file with the columns rxcui and schedule.
+
+        A first line `rxcui,schedule`, then a line for each concept, at most 50,000: the schedule is `none`, `I`,
+        `II`, `III`, `IV` or `V`. Everything is replaced, or nothing. Pointers of errors count the lines after the
+        first, from 1.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+
+        Args:
+            if_match: Required. The ETag of the version to replace, such as `"3"`, or `*` for any.
+        """
+        return self._upload(
+            "PUT",
+            "/v1/clinical/formulary",
+            body,
+            models.ClinicalFormulary,
+            headers={"If-Match": if_match},
+            content_type=content_type,
+            on_progress=on_progress,
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+
+class ClinicalFormularyEntriesMethods(Group):
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> Pages[models.FormularyEntry, models.FormularyEntryList]:
+        """List the concepts of the formulary, in the order of their ids.
+
+        As NDJSON, everything.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/formulary/entries",
+            models.FormularyEntryList,
+            query=given({"limit": limit, "cursor": cursor}),
+            timeout=timeout,
+        )
+
+
+class ClinicalPolicyMethods(Group):
+    def retrieve(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.ClinicalPolicy:
+        """Read the clinical policy, with its version as ETag.
+
+        Per account and environment. `version` 0 is the defaults. See the
+        [guide](https://api.example.test/docs/authorize/clinical).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+        """
+        return self._json(
+            "GET",
+            "/v1/clinical/policy",
+            models.ClinicalPolicy,
+            timeout=timeout,
+        )
+
+    def update(
+        self,
+        *,
+        if_match: str,
+        document: params.ClinicalPolicyDocumentParam | models.ClinicalPolicyDocument,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ClinicalPolicy:
+        """Replace the clinical policy by a new version.
+
+        Makes a new version, which applies to every later decision; the same document again makes none. Refills of
+        schedule II are 0, and of schedules III and IV at most 5 within 181 days, as 21 CFR 1306 demands.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+
+        Args:
+            if_match: Required. The ETag of the version to replace, such as `"3"`, or `*` for any.
+        """
+        return self._json(
+            "PUT",
+            "/v1/clinical/policy",
+            models.ClinicalPolicy,
+            headers={"If-Match": if_match},
+            body=given({"document": document}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+
+class ClinicalPolicyVersionsMethods(Group):
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> Pages[models.ClinicalPolicy, models.ClinicalPolicyList]:
+        """List all versions of the clinical policy, newest first, and who made each.
+
+        A version never changes.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/policy/versions",
+            models.ClinicalPolicyList,
+            query=given({"limit": limit, "cursor": cursor}),
+            timeout=timeout,
+        )
+
+    def retrieve(
+        self,
+        version: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.ClinicalPolicy:
+        """Read one version of the clinical policy.
+
+        Version 0 is the defaults.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+        """
+        return self._json(
+            "GET",
+            path("/v1/clinical/policy/versions/{}", version),
+            models.ClinicalPolicy,
+            timeout=timeout,
+        )
+
+
+class ClinicalPrescribersMethods(Group):
     def create(
         self,
         *,
@@ -3245,8 +3229,12 @@ class ClinicalPrescribersMethods(Group):
 class ClinicalMethods(Group):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
+        self.fact_challenges = ClinicalFactChallengesMethods(transport)
+        self.facts = ClinicalFactsMethods(transport)
         self.formulary = ClinicalFormularyMethods(transport)
+        self.formulary_entries = ClinicalFormularyEntriesMethods(transport)
         self.policy = ClinicalPolicyMethods(transport)
+        self.policy_versions = ClinicalPolicyVersionsMethods(transport)
         self.prescribers = ClinicalPrescribersMethods(transport)
 
 

@@ -1113,6 +1113,7 @@ Permission: TypeAlias = Literal[
     "schedules.write",
     "prescribers.read",
     "prescribers.write",
+    "prescribers.confirm",
     "clinical_policy.write",
     "webhooks.read",
     "webhooks.write",

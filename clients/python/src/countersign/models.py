@@ -1224,20 +1224,9 @@ class ClinicalPolicyDocument(AnswerModel):
     """What a missing or outdated exclusion list does: a warning with the order, or a denial. Default: `warn`."""
 
 
-class ClinicalPolicyVersion(AnswerModel):
-    version: int
-    """Version; 0: the defaults, before a change."""
-    digest: str
-    """SHA-256 of the canonical JSON (RFC 8785) of the document, hex."""
-    changed_at: str | None
-    """null: the defaults."""
-    changed_by: Actor | None
-    """null: the defaults."""
-
-
-class ClinicalPolicyVersionList(AnswerModel):
+class ClinicalPolicyList(AnswerModel):
     object: Literal["list"] | str
-    data: list[ClinicalPolicyVersion]
+    data: list[ClinicalPolicy]
     has_more: bool
     next_cursor: str | None
     """`cursor` of the next page; null on the last."""
@@ -3536,7 +3525,7 @@ class PrescriberFact(AnswerModel):
     """entered counts for tiers 1 and 2; confirmed for tier 3 too; expired and ended for none."""
     method: literals.IdentityMethod | str | None
     """Of the kind identity."""
-    state: literals.UsState | str | None
+    us_state: literals.UsState | str | None
     """Of the kind licence."""
     number: str | None
     schedules: list[literals.ControlledSchedule | str] | None

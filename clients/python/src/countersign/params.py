@@ -279,7 +279,7 @@ class KillSwitchReadingParam(TypedDict):
 
 class LicenceFactRequestParam(TypedDict):
     kind: Literal["licence"]
-    state: literals.UsState
+    us_state: literals.UsState
     number: str
     expires_at: str
 
@@ -638,7 +638,7 @@ class SimulatedWebhookAnswerParam(TypedDict):
 
 
 class StateLicenseParam(TypedDict):
-    state: literals.UsState
+    us_state: literals.UsState
     number: str
     expires_at: str
 

@@ -72,8 +72,7 @@ import type {
   ClearedLock,
   ClinicalFormulary,
   ClinicalPolicy,
-  ClinicalPolicyVersion,
-  ClinicalPolicyVersionList,
+  ClinicalPolicyList,
   CloseAccountRequest,
   ConfirmPrescriberFactsRequest,
   ConfirmedPrescriberFacts,
@@ -1824,116 +1823,7 @@ export class ClaimsMethods extends Group {
   }
 }
 
-export class ClinicalFormularyEntriesMethods extends Group {
-  /**
-   * List the concepts of the formulary, in the order of their ids.
-   *
-   * As NDJSON, everything.
-   *
-   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
-   */
-  list(args?: ListFormularyEntriesQuery, options?: CallOptions): Pages<FormularyEntry, FormularyEntryList> {
-    return this.callPages<FormularyEntry, FormularyEntryList>('/v1/clinical/formulary/entries', { args, answer: 'flat' }, options)
-  }
-}
-
-export class ClinicalFormularyMethods extends Group {
-  readonly entries: ClinicalFormularyEntriesMethods
-
-  constructor(transport: Transport) {
-    super(transport)
-    this.entries = new ClinicalFormularyEntriesMethods(transport)
-  }
-
-  /**
-   * Read which formulary is in force, with its version as ETag.
-   *
-   * `version` 0 is an empty formulary. `digest` is that of the object of all concepts and their schedules.
-   *
-   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
-   */
-  retrieve(options?: CallOptions): Call<ClinicalFormulary> {
-    return this.callJson<ClinicalFormulary>('GET', '/v1/clinical/formulary', { answer: 'ClinicalFormulary' }, options)
-  }
-
-  /**
-   * Replace the formulary by a CSV file with the columns rxcui and schedule.
-   *
-   * A first line `rxcui,schedule`, then a line for each concept, at most 50,000: the schedule is `none`, `I`, `II`,
-   * `III`, `IV` or `V`. Everything is replaced, or nothing. Pointers of errors count the lines after the first, from 1.
-   *
-   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
-   */
-  update(body: Uploadable, args: {
-      contentType?: 'text/csv' | undefined
-      /** Required. The ETag of the version to replace, such as `"3"`, or `*` for any. */
-      ifMatch: string
-    }, options?: UploadOptions): Call<ClinicalFormulary> {
-    return this.callUpload<ClinicalFormulary>(['PUT', '/v1/clinical/formulary'], body, { args, headers: { ifMatch: 'If-Match' }, answer: 'ClinicalFormulary' }, options)
-  }
-}
-
-export class ClinicalPolicyVersionsMethods extends Group {
-  /**
-   * List all versions of the clinical policy, newest first, and who made each.
-   *
-   * A version never changes.
-   *
-   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
-   */
-  list(args?: ListClinicalPolicyVersionsQuery, options?: CallOptions): Pages<ClinicalPolicyVersion, ClinicalPolicyVersionList> {
-    return this.callPages<ClinicalPolicyVersion, ClinicalPolicyVersionList>('/v1/clinical/policy/versions', { args, answer: 'ClinicalPolicyVersion' }, options)
-  }
-
-  /**
-   * Read one version of the clinical policy.
-   *
-   * Version 0 is the defaults.
-   *
-   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
-   */
-  retrieve(version: string, options?: CallOptions): Call<ClinicalPolicy> {
-    return this.callJson<ClinicalPolicy>('GET', path`/v1/clinical/policy/versions/${version}`, { answer: 'ClinicalPolicy' }, options)
-  }
-}
-
-export class ClinicalPolicyMethods extends Group {
-  readonly versions: ClinicalPolicyVersionsMethods
-
-  constructor(transport: Transport) {
-    super(transport)
-    this.versions = new ClinicalPolicyVersionsMethods(transport)
-  }
-
-  /**
-   * Read the clinical policy, with its version as ETag.
-   *
-   * Per account and environment. `version` 0 is the defaults. See the
-   * [guide](https://api.example.test/docs/authorize/clinical).
-   *
-   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
-   */
-  retrieve(options?: CallOptions): Call<ClinicalPolicy> {
-    return this.callJson<ClinicalPolicy>('GET', '/v1/clinical/policy', { answer: 'ClinicalPolicy' }, options)
-  }
-
-  /**
-   * Replace the clinical policy by a new version.
-   *
-   * Makes a new version, which applies to every later decision; the same document again makes none. Refills of schedule
-   * II are 0, and of schedules III and IV at most 5 within 181 days, as 21 CFR 1306 demands.
-   *
-   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
-   */
-  update(args: ReplaceClinicalPolicyRequest & {
-      /** Required. The ETag of the version to replace, such as `"3"`, or `*` for any. */
-      ifMatch: string
-    }, options?: CallOptions): Call<ClinicalPolicy> {
-    return this.callJson<ClinicalPolicy>('PUT', '/v1/clinical/policy', { args, headers: { ifMatch: 'If-Match' }, body: 'ReplaceClinicalPolicyRequest', answer: 'ClinicalPolicy' }, options)
-  }
-}
-
-export class ClinicalPrescribersFactsChallengesMethods extends Group {
+export class ClinicalFactChallengesMethods extends Group {
   /**
    * Ask for a challenge for the passkey of the person who confirms facts.
    *
@@ -1947,19 +1837,12 @@ export class ClinicalPrescribersFactsChallengesMethods extends Group {
   }
 }
 
-export class ClinicalPrescribersFactsMethods extends Group {
-  readonly challenges: ClinicalPrescribersFactsChallengesMethods
-
-  constructor(transport: Transport) {
-    super(transport)
-    this.challenges = new ClinicalPrescribersFactsChallengesMethods(transport)
-  }
-
+export class ClinicalFactsMethods extends Group {
   /**
    * Confirm facts about a prescriber as the second person, with a passkey.
    *
-   * A prescriber of tier 3 confirms, or an owner while nobody else has tier 3; never the person who entered a fact, and
-   * never the prescriber. All facts are confirmed, or none.
+   * A prescriber of tier 3 confirms, or an owner while no other prescriber has tier 3; never the person who entered a
+   * fact, and never the prescriber. All facts are confirmed, or none.
    *
    * No API key: a session only. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -2003,14 +1886,102 @@ export class ClinicalPrescribersFactsMethods extends Group {
   }
 }
 
-export class ClinicalPrescribersMethods extends Group {
-  readonly facts: ClinicalPrescribersFactsMethods
-
-  constructor(transport: Transport) {
-    super(transport)
-    this.facts = new ClinicalPrescribersFactsMethods(transport)
+export class ClinicalFormularyMethods extends Group {
+  /**
+   * Read which formulary is in force, with its version as ETag.
+   *
+   * `version` 0 is an empty formulary. `digest` is that of the object of all concepts and their schedules.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  retrieve(options?: CallOptions): Call<ClinicalFormulary> {
+    return this.callJson<ClinicalFormulary>('GET', '/v1/clinical/formulary', { answer: 'ClinicalFormulary' }, options)
   }
 
+  /**
+   * Replace the formulary by a CSV file with the columns rxcui and schedule.
+   *
+   * A first line `rxcui,schedule`, then a line for each concept, at most 50,000: the schedule is `none`, `I`, `II`,
+   * `III`, `IV` or `V`. Everything is replaced, or nothing. Pointers of errors count the lines after the first, from 1.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  update(body: Uploadable, args: {
+      contentType?: 'text/csv' | undefined
+      /** Required. The ETag of the version to replace, such as `"3"`, or `*` for any. */
+      ifMatch: string
+    }, options?: UploadOptions): Call<ClinicalFormulary> {
+    return this.callUpload<ClinicalFormulary>(['PUT', '/v1/clinical/formulary'], body, { args, headers: { ifMatch: 'If-Match' }, answer: 'ClinicalFormulary' }, options)
+  }
+}
+
+export class ClinicalFormularyEntriesMethods extends Group {
+  /**
+   * List the concepts of the formulary, in the order of their ids.
+   *
+   * As NDJSON, everything.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  list(args?: ListFormularyEntriesQuery, options?: CallOptions): Pages<FormularyEntry, FormularyEntryList> {
+    return this.callPages<FormularyEntry, FormularyEntryList>('/v1/clinical/formulary/entries', { args, answer: 'flat' }, options)
+  }
+}
+
+export class ClinicalPolicyMethods extends Group {
+  /**
+   * Read the clinical policy, with its version as ETag.
+   *
+   * Per account and environment. `version` 0 is the defaults. See the
+   * [guide](https://api.example.test/docs/authorize/clinical).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  retrieve(options?: CallOptions): Call<ClinicalPolicy> {
+    return this.callJson<ClinicalPolicy>('GET', '/v1/clinical/policy', { answer: 'ClinicalPolicy' }, options)
+  }
+
+  /**
+   * Replace the clinical policy by a new version.
+   *
+   * Makes a new version, which applies to every later decision; the same document again makes none. Refills of schedule
+   * II are 0, and of schedules III and IV at most 5 within 181 days, as 21 CFR 1306 demands.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin; in sandbox also developer.
+   */
+  update(args: ReplaceClinicalPolicyRequest & {
+      /** Required. The ETag of the version to replace, such as `"3"`, or `*` for any. */
+      ifMatch: string
+    }, options?: CallOptions): Call<ClinicalPolicy> {
+    return this.callJson<ClinicalPolicy>('PUT', '/v1/clinical/policy', { args, headers: { ifMatch: 'If-Match' }, body: 'flat', answer: 'ClinicalPolicy' }, options)
+  }
+}
+
+export class ClinicalPolicyVersionsMethods extends Group {
+  /**
+   * List all versions of the clinical policy, newest first, and who made each.
+   *
+   * A version never changes.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  list(args?: ListClinicalPolicyVersionsQuery, options?: CallOptions): Pages<ClinicalPolicy, ClinicalPolicyList> {
+    return this.callPages<ClinicalPolicy, ClinicalPolicyList>('/v1/clinical/policy/versions', { args, answer: 'ClinicalPolicy' }, options)
+  }
+
+  /**
+   * Read one version of the clinical policy.
+   *
+   * Version 0 is the defaults.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  retrieve(version: string, options?: CallOptions): Call<ClinicalPolicy> {
+    return this.callJson<ClinicalPolicy>('GET', path`/v1/clinical/policy/versions/${version}`, { answer: 'ClinicalPolicy' }, options)
+  }
+}
+
+export class ClinicalPrescribersMethods extends Group {
   /**
    * Enter a prescriber, for one user and one NPI.
    *
@@ -2088,14 +2059,22 @@ export class ClinicalPrescribersMethods extends Group {
 }
 
 export class ClinicalMethods extends Group {
+  readonly factChallenges: ClinicalFactChallengesMethods
+  readonly facts: ClinicalFactsMethods
   readonly formulary: ClinicalFormularyMethods
+  readonly formularyEntries: ClinicalFormularyEntriesMethods
   readonly policy: ClinicalPolicyMethods
+  readonly policyVersions: ClinicalPolicyVersionsMethods
   readonly prescribers: ClinicalPrescribersMethods
 
   constructor(transport: Transport) {
     super(transport)
+    this.factChallenges = new ClinicalFactChallengesMethods(transport)
+    this.facts = new ClinicalFactsMethods(transport)
     this.formulary = new ClinicalFormularyMethods(transport)
+    this.formularyEntries = new ClinicalFormularyEntriesMethods(transport)
     this.policy = new ClinicalPolicyMethods(transport)
+    this.policyVersions = new ClinicalPolicyVersionsMethods(transport)
     this.prescribers = new ClinicalPrescribersMethods(transport)
   }
 

@@ -1541,23 +1541,12 @@ export interface ClinicalPolicy {
 export interface ClinicalPolicyDocument {
   schedules: ClinicalRules
   /** What a missing or outdated exclusion list does: a warning with the order, or a denial. Default: `warn`. */
-  staleLists?: Open<StaleLists>
+  stale_lists?: Open<StaleLists>
 }
 
-export interface ClinicalPolicyVersion {
-  /** Version; 0: the defaults, before a change. */
-  version: number
-  /** SHA-256 of the canonical JSON (RFC 8785) of the document, hex. */
-  digest: string
-  /** null: the defaults. */
-  changedAt: string | null
-  /** null: the defaults. */
-  changedBy: Actor | null
-}
-
-export interface ClinicalPolicyVersionList {
+export interface ClinicalPolicyList {
   object: 'list'
-  data: ClinicalPolicyVersion[]
+  data: ClinicalPolicy[]
   hasMore: boolean
   /** `cursor` of the next page; null on the last. */
   nextCursor: string | null
@@ -1577,9 +1566,9 @@ export interface ClinicalRule {
   passkey: boolean
   /** A second prescriber has to co-sign. */
   cosign: boolean
-  maxRefills: number
+  max_refills: number
   /** Days after its authorization during which an order may be executed; null: no limit of its own. */
-  validityDays: number | null
+  validity_days: number | null
 }
 
 export interface ClinicalRuleOfSixMonths {
@@ -1591,9 +1580,9 @@ export interface ClinicalRuleOfSixMonths {
   passkey: boolean
   /** A second prescriber has to co-sign. */
   cosign: boolean
-  maxRefills: number
+  max_refills: number
   /** Days after its authorization during which an order may be executed; null: no limit of its own. */
-  validityDays: number | null
+  validity_days: number | null
 }
 
 export interface ClinicalRuleWithoutRefills {
@@ -1605,9 +1594,9 @@ export interface ClinicalRuleWithoutRefills {
   passkey: boolean
   /** A second prescriber has to co-sign. */
   cosign: boolean
-  maxRefills: number
+  max_refills: number
   /** Days after its authorization during which an order may be executed; null: no limit of its own. */
-  validityDays: number | null
+  validity_days: number | null
 }
 
 export interface ClinicalRules {
@@ -3330,7 +3319,7 @@ export interface LensToken {
 
 export interface LicenceFactRequest {
   kind: 'licence'
-  state: UsState
+  usState: UsState
   number: string
   expiresAt: string
 }
@@ -4099,7 +4088,7 @@ export interface PendingDeliveries {
   oldestCreatedAt: string | null
 }
 
-export type Permission = 'claims.read' | 'claims.submit' | 'claims.erase' | 'cases.read' | 'cases.write' | 'screening.read' | 'screening.use' | 'devices.read' | 'devices.write' | 'agents.read' | 'agents.write' | 'agents.suspend' | 'traces.read' | 'traces.write' | 'shares.write' | 'disclosures.read' | 'disclosures.decide' | 'texts.read' | 'texts.erase' | 'locks.read' | 'locks.write' | 'decisions.read' | 'decisions.facts' | 'policy.read' | 'policy.write' | 'intents.read' | 'intents.write' | 'intents.stop' | 'approvals.read' | 'approvals.decide' | 'passkeys.own' | 'mandates.read' | 'mandates.write' | 'schedules.read' | 'schedules.write' | 'prescribers.read' | 'prescribers.write' | 'clinical_policy.write' | 'webhooks.read' | 'webhooks.write' | 'events.read' | 'keys.manage' | 'account.read' | 'account.write' | 'usage.read' | 'plan.write' | 'products.write' | 'team.read' | 'team.write' | 'sso.write' | 'audit.read' | 'account.export' | 'account.close' | 'session.own'
+export type Permission = 'claims.read' | 'claims.submit' | 'claims.erase' | 'cases.read' | 'cases.write' | 'screening.read' | 'screening.use' | 'devices.read' | 'devices.write' | 'agents.read' | 'agents.write' | 'agents.suspend' | 'traces.read' | 'traces.write' | 'shares.write' | 'disclosures.read' | 'disclosures.decide' | 'texts.read' | 'texts.erase' | 'locks.read' | 'locks.write' | 'decisions.read' | 'decisions.facts' | 'policy.read' | 'policy.write' | 'intents.read' | 'intents.write' | 'intents.stop' | 'approvals.read' | 'approvals.decide' | 'passkeys.own' | 'mandates.read' | 'mandates.write' | 'schedules.read' | 'schedules.write' | 'prescribers.read' | 'prescribers.write' | 'prescribers.confirm' | 'clinical_policy.write' | 'webhooks.read' | 'webhooks.write' | 'events.read' | 'keys.manage' | 'account.read' | 'account.write' | 'usage.read' | 'plan.write' | 'products.write' | 'team.read' | 'team.write' | 'sso.write' | 'audit.read' | 'account.export' | 'account.close' | 'session.own'
 
 export interface PingData {
   webhook_endpoint_id: string
@@ -4494,7 +4483,7 @@ export interface PrescriberFact {
   /** Of the kind identity. */
   method: Open<IdentityMethod> | null
   /** Of the kind licence. */
-  state: Open<UsState> | null
+  usState: Open<UsState> | null
   number: string | null
   /** Of the kind dea. */
   schedules: Open<ControlledSchedule>[] | null
@@ -5617,7 +5606,7 @@ export type SsoDomainStatus = 'pending' | 'verified'
 export type StaleLists = 'warn' | 'deny'
 
 export interface StateLicense {
-  state: UsState
+  usState: UsState
   number: string
   expiresAt: string
 }
@@ -6891,7 +6880,15 @@ export interface ListClaimTimelineQuery {
   cursor?: string | undefined
 }
 
-/** The arguments of clinical.formulary.entries.list. */
+/** The arguments of clinical.facts.list. */
+export interface ListPrescriberFactsQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+}
+
+/** The arguments of clinical.formularyEntries.list. */
 export interface ListFormularyEntriesQuery {
   /** Most items of a page; 20 when absent. */
   limit?: number | undefined
@@ -6899,16 +6896,8 @@ export interface ListFormularyEntriesQuery {
   cursor?: string | undefined
 }
 
-/** The arguments of clinical.policy.versions.list. */
+/** The arguments of clinical.policyVersions.list. */
 export interface ListClinicalPolicyVersionsQuery {
-  /** Most items of a page; 20 when absent. */
-  limit?: number | undefined
-  /** `next_cursor` of the page before. */
-  cursor?: string | undefined
-}
-
-/** The arguments of clinical.prescribers.facts.list. */
-export interface ListPrescriberFactsQuery {
   /** Most items of a page; 20 when absent. */
   limit?: number | undefined
   /** `next_cursor` of the page before. */
