@@ -35,7 +35,7 @@ export function hashOrder(order: SignedOrder): string {
   return sha256Base64url(canonicalize({ version: HASH_VERSION, ...named(order) }))
 }
 
-// By name: a member that a caller of this function adds for another purpose does not change the hash.
+// Members are listed, so that a member which a caller adds for another purpose does not change the hash.
 function named(order: SignedOrder): JsonObject {
   const { medication, quantity } = order
   return {

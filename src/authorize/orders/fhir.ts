@@ -15,7 +15,7 @@ const NPI = 'http://hl7.org/fhir/sid/us-npi'
 
 /** More findings help nobody. */
 const MAX_FINDINGS = 20
-/** As JSON bodies have it. */
+/** The limits of JSON bodies. */
 const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 34 }
 
 // 300 ms and 10 MB, which processes without FHIR do without. Loaded once.
