@@ -3,6 +3,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
 const service = process.env.DASHBOARD_SERVICE ?? 'http://localhost:8080'
+const internal = process.env.DASHBOARD_INTERNAL ?? 'http://localhost:9090'
 // The service compares the Origin of a request with its own address, so Host stays as the browser sent it.
 const proxied = { target: service, changeOrigin: false }
 
@@ -21,6 +22,11 @@ export default defineConfig({
     // The largest part is loaded by pages that need it alone.
     chunkSizeWarningLimit: 800,
     modulePreload: { polyfill: false },
+    rollupOptions: {
+      input: ['index.html', 'operations.html'].map((name) => fileURLToPath(new URL(name, import.meta.url))),
+    },
   },
-  server: { proxy: { '/v1': proxied, '/.well-known': proxied, '/docs': proxied } },
+  server: {
+    proxy: { '/v1': proxied, '/.well-known': proxied, '/docs': proxied, '/jobs': { ...proxied, target: internal } },
+  },
 })

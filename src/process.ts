@@ -4,6 +4,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isBackground, type ProcessName } from './catalogue/queues.ts'
 import { type Config, readConfig } from './config.ts'
+import { createDashboardFiles } from './dashboard/files.ts'
+import { createOperations } from './dashboard/operations.ts'
 import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
 import { retryWhileSlow } from './platform/db/retry.ts'
 import { type Check, createInternalApp } from './platform/http/internal.ts'
@@ -164,6 +166,7 @@ export async function runProcess(
         parts: [
           createBoard({ db, engine: () => services.platform.engine, password, log }),
           createInternalJobs({ db, password, log, workOf: createSpareWork(services, config) }),
+          ...createOperations(createDashboardFiles(), password),
         ],
         isStopping: () => isStopping,
         hosts: config.INTERNAL_HOSTS,

@@ -16,12 +16,18 @@ export interface Build {
   files: readonly string[]
 }
 
+/** `operations` is for operators, on the internal port. */
+const PAGES = ['index', 'operations'] as const
+export type PageName = (typeof PAGES)[number]
+
 export interface DashboardFiles {
-  /** `index.html` with a nonce for its styles; undefined without a build. */
-  index(nonce: string): string | undefined
+  /** A page with a nonce for its styles; undefined without a build. */
+  page(name: PageName, nonce: string): string | undefined
   /** A file by its name below `assets/`; undefined where the build has none of that name. */
-  asset(name: string, acceptEncoding: string | string[] | undefined): Answer | undefined
+  asset(name: string, acceptEncoding: string | string[] | undefined): AssetAnswer | undefined
 }
+
+type AssetAnswer = Extract<Answer, { text: unknown }>
 
 const TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
@@ -34,7 +40,7 @@ const TYPES: Record<string, string> = {
 const NONCE = '__NONCE__'
 
 interface Read {
-  index: string
+  pages: Record<PageName, string>
   names: ReadonlySet<string>
   /** By name and coding, read at their first request. */
   contents: Map<string, Buffer>
@@ -51,12 +57,13 @@ export function createDashboardFiles(directory = DIST): DashboardFiles {
     if (text === marker && read !== undefined) return read
     const { files } = JSON.parse(text) as Build
     marker = text
-    read = { index: readFileSync(`${directory}index.html`, 'utf8'), names: new Set(files), contents: new Map() }
+    const pages = Object.fromEntries(PAGES.map((name) => [name, readFileSync(`${directory}${name}.html`, 'utf8')]))
+    read = { pages: pages as Record<PageName, string>, names: new Set(files), contents: new Map() }
     return read
   }
 
   return {
-    index: (nonce) => current()?.index.replaceAll(NONCE, nonce),
+    page: (name, nonce) => current()?.pages[name].replaceAll(NONCE, nonce),
     asset(name, acceptEncoding) {
       const build = read?.names.has(name) ? read : current()
       // Names come from the list of the build, so none leads out of the folder.

@@ -7,10 +7,10 @@ import { type Answer, type Exchange, publicEndpoint, type Route } from '#src/pla
 import type { DashboardFiles } from './files.ts'
 
 const HTML = 'text/html; charset=utf-8'
-const REBUILDING_SECONDS = 3
+export const REBUILDING_SECONDS = 3
 
 /** Styles that libraries insert need the nonce of this answer; scripts come from this origin alone. */
-function policyFor(nonce: string): string {
+export function policyFor(nonce: string): string {
   return (
     `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' blob: data:; ` +
     "media-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -20,7 +20,7 @@ function policyFor(nonce: string): string {
 export function dashboardRoutes(files: DashboardFiles): Route[] {
   const index = async (): Promise<Answer> => {
     const nonce = randomBytes(16).toString('base64')
-    const text = files.index(nonce)
+    const text = files.page('index', nonce)
     const headers = {
       'Content-Type': HTML,
       'Cache-Control': 'no-store',
@@ -59,7 +59,7 @@ export function dashboardRoutes(files: DashboardFiles): Route[] {
   ]
 }
 
-const NOT_BUILT = `<!doctype html>
+export const NOT_BUILT = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>The dashboard is being built</title></head>

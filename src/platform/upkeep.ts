@@ -2,6 +2,7 @@ import { SEALED_SIGNING_KEYS } from './crypto/signing-key-rows.ts'
 import type { Feature, Platform } from './feature.ts'
 import { purgeIdempotencyKeys } from './http/idempotency.ts'
 import { purgeDeadJobs, purgeSettledJobs, purgeSilentWorkers } from './jobs/retention.ts'
+import { purgeSamples, SAMPLE_EVERY_MS, sampleQueues } from './jobs/samples.ts'
 import { HOUR_MS } from './retention.ts'
 
 const MINUTE_MS = 60_000
@@ -20,9 +21,11 @@ export function platformFeature({ db, store }: Pick<Platform, 'db' | 'store'>): 
         unexported: 'internal: hashes of requests of the last 24 hours',
       },
     ],
+    tasks: [{ name: 'queue samples', everyMs: SAMPLE_EVERY_MS, start: () => () => sampleQueues(db) }],
     retention: [
       { ...perMinute, what: 'jobs', purge: () => purgeSettledJobs(db) },
       { ...perMinute, what: 'workers', purge: () => purgeSilentWorkers(db) },
+      { ...perMinute, what: 'queue_samples', purge: () => purgeSamples(db) },
       { ...perMinute, what: 'idempotency_keys', purge: () => purgeIdempotencyKeys(db) },
       { per: 'deployment', what: 'broken_uploads', everyMs: HOUR_MS, purge: () => store.sweep() },
       {

@@ -77,7 +77,9 @@ describe('the dashboard', () => {
 
   function build(script: string): void {
     mkdirSync(`${directory}assets`, { recursive: true })
-    writeFileSync(`${directory}index.html`, '<meta name="csp-nonce" content="__NONCE__">')
+    for (const page of ['index', 'operations']) {
+      writeFileSync(`${directory}${page}.html`, '<meta name="csp-nonce" content="__NONCE__">')
+    }
     writeFileSync(`${directory}assets/${script}`, SCRIPT)
     writeFileSync(`${directory}assets/${script}.br`, brotliCompressSync(SCRIPT))
     writeFileSync(`${directory}assets/${script}.gz`, gzipSync(SCRIPT))

@@ -21,7 +21,7 @@ const FLAGS = [
 ]
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 // Beside ten other processes a page takes half a minute.
-const PATIENCE_MS = 80_000
+export const PATIENCE_MS = 80_000
 
 export const hasChromium = CHROMIUM !== undefined
 
@@ -42,10 +42,14 @@ export interface Dashboard {
   close(): Promise<void>
 }
 
-export async function startDashboard(options: TestServiceOptions = {}): Promise<Dashboard> {
+export async function launchBrowser(): Promise<Browser> {
   if (CHROMIUM === undefined) throw new Error('there is no browser on this machine')
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+}
+
+export async function startDashboard(options: TestServiceOptions = {}): Promise<Dashboard> {
   const service = await startTestService(options)
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  const browser = await launchBrowser()
   return {
     service,
     browser,

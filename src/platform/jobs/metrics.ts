@@ -148,7 +148,7 @@ function withCounts(states: readonly QueueState[], counts: readonly Waiting[]): 
 }
 
 /** Without the jobs that wait, and dead ones. */
-function readStates(db: Database): Promise<QueueState[]> {
+export function readStates(db: Database): Promise<QueueState[]> {
   return db.system('queue metrics', async (tx) => {
     const states: QueueState[] = []
     for (const queue of QUEUE_NAMES) states.push(await readQueue(tx, queue))

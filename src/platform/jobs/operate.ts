@@ -47,17 +47,55 @@ export async function listJobs(db: Database, { queue, state, id, after, limit }:
   )
 }
 
-/** Newest first. @param queue undefined: of every queue. */
+export interface DeadJobFilter extends Pick<JobFilter, 'queue' | 'id' | 'after' | 'limit'> {
+  /** Of `listDeadGroups`. */
+  cause?: string | undefined
+  createdAfter?: Date | undefined
+  createdBefore?: Date | undefined
+}
+
+// Words with a digit are ids, counts and addresses: errors of one kind differ in these alone.
+const CAUSE = `left(regexp_replace(coalesce(last_error, ''), '[[:alnum:]_-]*[0-9][[:alnum:]_-]*', '#', 'g'), 200)`
+
+const DEAD = `state = 'dead' AND ($1::text IS NULL OR queue = $1) AND ($2::uuid IS NULL OR id = $2)
+  AND ($3::text IS NULL OR ${CAUSE} = $3) AND ($4::timestamptz IS NULL OR created_at >= $4)
+  AND ($5::timestamptz IS NULL OR created_at < $5)`
+
+/** Newest first. What a filter leaves out is any. */
 export async function listDeadJobs(
   db: Database,
-  { queue, after, limit }: Pick<JobFilter, 'queue' | 'after' | 'limit'>,
+  { queue, id, cause, createdAfter, createdBefore, after, limit }: DeadJobFilter,
 ): Promise<JobSummary[]> {
+  const filter = [queue, id, cause, createdAfter, createdBefore, after].map((value) => value ?? null)
   return db.system('list dead jobs', (tx) =>
     tx.query<JobSummary>(
-      `SELECT ${SUMMARY} FROM jobs WHERE state = 'dead' AND ($1::text IS NULL OR queue = $1)
-         AND ($2::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM jobs WHERE id = $2))
-       ORDER BY created_at DESC, id DESC LIMIT $3`,
-      [queue ?? null, after ?? null, limit],
+      `SELECT ${SUMMARY} FROM jobs WHERE ${DEAD}
+         AND ($6::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM jobs WHERE id = $6))
+       ORDER BY created_at DESC, id DESC LIMIT $7`,
+      [...filter, limit],
+    ),
+  )
+}
+
+export interface DeadGroup {
+  queue: QueueName
+  /** The error with each word that has a digit replaced by `#`, 200 characters at most. */
+  cause: string
+  jobs: number
+  oldestAt: Date
+  newestAt: Date
+  /** One of them. */
+  lastError: string | null
+}
+
+/** Dead jobs by queue and cause, the largest group first. */
+export async function listDeadGroups(db: Database, limit: number): Promise<DeadGroup[]> {
+  return db.system('group dead jobs', (tx) =>
+    tx.query<DeadGroup>(
+      `SELECT queue, ${CAUSE} AS cause, count(*)::int AS jobs, min(created_at) AS "oldestAt", max(created_at) AS "newestAt",
+         min(last_error) AS "lastError"
+       FROM jobs WHERE state = 'dead' GROUP BY 1, 2 ORDER BY jobs DESC, queue, cause LIMIT $1`,
+      [limit],
     ),
   )
 }
