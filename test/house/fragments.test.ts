@@ -90,7 +90,6 @@ const SMALL: Record<string, readonly string[]> = {
     'src/platform/mail-address.ts',
     'src/platform/tasks.ts',
   ],
-  'a list that all features derive from, or the features of the platform': ['src/platform/upkeep.ts'],
 }
 const known = Object.values(SMALL).flat()
 

@@ -62,7 +62,7 @@ export interface List<Item> {
 export interface Redriven {
   redriven: number
   refused: number
-  /** Of the group. */
+  /** Dead jobs of the group. */
   left: number
 }
 

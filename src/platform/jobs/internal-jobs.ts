@@ -26,7 +26,7 @@ import { listSamples } from './samples.ts'
 
 const MAX_LISTED = 200
 const LISTED = 50
-/** Of one request, whose jobs take some milliseconds each: it answers within seconds, and says what is left. */
+/** A job takes some milliseconds, so a request ends within seconds; it says what is left. */
 const MAX_REDRIVEN = 500
 const MAX_CAUSE = 200
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

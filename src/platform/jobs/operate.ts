@@ -48,7 +48,7 @@ export async function listJobs(db: Database, { queue, state, id, after, limit }:
 }
 
 export interface DeadJobFilter extends Pick<JobFilter, 'queue' | 'id' | 'after' | 'limit'> {
-  /** Of `listDeadGroups`. */
+  /** The cause of a group. */
   cause?: string | undefined
   createdAfter?: Date | undefined
   createdBefore?: Date | undefined
