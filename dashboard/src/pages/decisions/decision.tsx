@@ -77,7 +77,7 @@ function RuleResults({ decision: { entry } }: { decision: Decision }) {
   if (results.length === 0) return null
   return (
     <Part title="Rules">
-      <Table.ScrollContainer minWidth={420} type="native">
+      <Table.ScrollContainer minWidth={420} type="native" tabIndex={0} role="region" aria-label="Rules">
         <Table aria-label="Rules" verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>

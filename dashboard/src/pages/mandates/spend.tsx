@@ -26,7 +26,7 @@ export function Spend({ mandateId }: { mandateId: string }) {
         </Text>
       )}
       {days.length > 0 && (
-        <Table.ScrollContainer minWidth={560} type="native">
+        <Table.ScrollContainer minWidth={560} type="native" tabIndex={0} role="region" aria-label="Spent by day">
           <Table aria-label="Spent by day" verticalSpacing={4}>
             <Table.Thead>
               <Table.Tr>

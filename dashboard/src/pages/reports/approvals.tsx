@@ -24,7 +24,14 @@ export function ApprovalAges({ report }: { report: ApprovalReport }) {
           ['Since', <Time key="since" at={oldestPending?.askedAt} />],
         ]}
       />
-      <Table.ScrollContainer minWidth={560} type="native" mt="sm">
+      <Table.ScrollContainer
+        minWidth={560}
+        type="native"
+        mt="sm"
+        tabIndex={0}
+        role="region"
+        aria-label="Approvals by age"
+      >
         <Table aria-label="Approvals by age" verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
