@@ -1,7 +1,7 @@
 // Why an agent is suspended, and where its sessions, mandates and decisions are.
 
 import type { Agent } from '@countersign/client'
-import { Group, Stack, Text } from '@mantine/core'
+import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { addressOf } from '../../app/address.ts'
 import { useSession } from '../../app/session.tsx'
@@ -30,9 +30,15 @@ export function Related({ agentId }: { agentId: string }) {
   const { environment } = useSession()
   return (
     <Group gap="sm">
-      <Link {...addressOf(environment, `agent-sessions?agentId=${agentId}`)}>Its sessions</Link>
-      <Link {...addressOf(environment, `mandates?agentId=${agentId}`)}>Its mandates</Link>
-      <Link {...addressOf(environment, `decisions?agentId=${agentId}`)}>Decisions about it</Link>
+      <Anchor component={Link} size="sm" {...addressOf(environment, `agent-sessions?agentId=${agentId}`)}>
+        Its sessions
+      </Anchor>
+      <Anchor component={Link} size="sm" {...addressOf(environment, `mandates?agentId=${agentId}`)}>
+        Its mandates
+      </Anchor>
+      <Anchor component={Link} size="sm" {...addressOf(environment, `decisions?agentId=${agentId}`)}>
+        Decisions about it
+      </Anchor>
     </Group>
   )
 }

@@ -13,7 +13,7 @@ import { Tree, Verbatim } from '../../parts/verbatim.tsx'
 import { Part } from '../../recipe/detail-page.tsx'
 import { amountIn, type Proved, readProved, subjectOf } from './action.ts'
 import { Decide } from './decide.tsx'
-import { ApprovalFacts, TimeLeft, Votes } from './facts.tsx'
+import { FurtherFacts, TimeLeft, Votes, WhyFacts } from './facts.tsx'
 
 const PERMISSION = 'approvals.read'
 // The service answers earlier when the approval ends.
@@ -131,14 +131,17 @@ function Shown({ proved, onRead }: { proved: Proved; onRead(proved: Proved): voi
           <Proof proved={proved} />
         </Stack>
       </Card>
-      {approval.status === 'pending' && isGenuine && mayDecide && read === subject && (
-        <Decide proved={proved} onRead={onRead} />
-      )}
+      <Part title="Who asks, and why you">
+        <WhyFacts approval={approval} mandate={mandate} />
+      </Part>
       <Part title="Decisions">
         <Votes approval={approval} />
       </Part>
-      <Part title="Who asks, and why you">
-        <ApprovalFacts approval={approval} mandate={mandate} />
+      {approval.status === 'pending' && isGenuine && mayDecide && read === subject && (
+        <Decide proved={proved} onRead={onRead} />
+      )}
+      <Part title="Further facts">
+        <FurtherFacts approval={approval} />
       </Part>
     </Stack>
   )

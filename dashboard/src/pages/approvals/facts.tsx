@@ -9,32 +9,54 @@ import { formatTime } from '../../parts/measures.ts'
 import { Id, Time } from '../../parts/values.tsx'
 import { Verbatim } from '../../parts/verbatim.tsx'
 
-/** One below the other, for a phone. */
-export function ApprovalFacts({ approval, mandate }: { approval: Approval; mandate: Mandate | undefined }) {
+type Row = readonly [name: string, value: ReactNode]
+
+/** Who asks, which rules want a person, and what the mandate has left: to be read before a decision. */
+export function WhyFacts({ approval, mandate }: { approval: Approval; mandate: Mandate | undefined }) {
+  const { requestedBy, authorizedBy, rules, rulesOmitted } = approval
+  return (
+    <Rows
+      rows={[
+        ['Asked for by', <Name key="asker" actor={requestedBy ?? authorizedBy} />],
+        ...rules.map(
+          ({ ruleId, description }): Row => [
+            'Rule of the policy',
+            <Rule key={ruleId} ruleId={ruleId} description={description} />,
+          ],
+        ),
+        ['Further rules of the policy', rulesOmitted === 0 ? null : rulesOmitted],
+        ['What the mandate is for', mandate === undefined ? null : <Verbatim key="for" text={mandate.description} />],
+        ['Left of its budgets', leftOf(mandate)],
+      ]}
+    />
+  )
+}
+
+export function FurtherFacts({ approval }: { approval: Approval }) {
   const { agentId, agentSessionId, deviceId, requestedBy, authorizedBy, scheduleId, mandateId, jti } = approval
-  const { rules, rulesOmitted, minApprovals, roles, requirePasskey, missing } = approval
+  const { minApprovals, roles, requirePasskey, missing } = approval
   const left = missing.map((group) => `${group.approvals} with the role ${group.roles.join(' or ')}`).join(', and ')
-  const rows: (readonly [name: string, value: ReactNode])[] = [
-    ['Asked for by', requestedBy === null ? null : <Name key="asker" actor={requestedBy} />],
-    ['Authorized by', <Name key="by" actor={authorizedBy} />],
-    ['Agent', agentId === null ? 'not registered' : <Id key="agent" id={agentId} />],
-    ['Agent session', <Verbatim key="session" text={agentSessionId} />],
-    ['Device', <Verbatim key="device" text={deviceId} />],
-    ...rules.map(
-      ({ ruleId, description }) =>
-        ['Rule of the policy', <Rule key={ruleId} ruleId={ruleId} description={description} />] as const,
-    ),
-    ['Further rules of the policy', rulesOmitted === 0 ? null : rulesOmitted],
-    ['Mandate', mandateId === null ? null : <Id key="mandate" id={mandateId} />],
-    ['What the mandate is for', mandate === undefined ? null : <Verbatim key="for" text={mandate.description} />],
-    ['Left of its budgets', leftOf(mandate)],
-    ['Schedule', scheduleId === null ? null : <Id key="schedule" id={scheduleId} />],
-    ['Needed', `${minApprovals} with the role ${roles.join(' or ')}${requirePasskey ? ', with a passkey' : ''}`],
-    ['Still missing', left === '' ? null : left],
-    ['Asked', <Time key="asked" at={approval.createdAt} />],
-    ['Expires', formatTime(approval.expiresAt)],
-    ['Token', <Id key="jti" id={jti} />],
-  ]
+  return (
+    <Rows
+      rows={[
+        ['Authorized by', requestedBy === null ? null : <Name key="by" actor={authorizedBy} />],
+        ['Agent', agentId === null ? 'not registered' : <Id key="agent" id={agentId} />],
+        ['Agent session', <Verbatim key="session" text={agentSessionId} />],
+        ['Device', <Verbatim key="device" text={deviceId} />],
+        ['Mandate', mandateId === null ? null : <Id key="mandate" id={mandateId} />],
+        ['Schedule', scheduleId === null ? null : <Id key="schedule" id={scheduleId} />],
+        ['Needed', `${minApprovals} with the role ${roles.join(' or ')}${requirePasskey ? ', with a passkey' : ''}`],
+        ['Still missing', left === '' ? null : left],
+        ['Asked', <Time key="asked" at={approval.createdAt} />],
+        ['Expires', formatTime(approval.expiresAt)],
+        ['Token', <Id key="jti" id={jti} />],
+      ]}
+    />
+  )
+}
+
+/** One below the other, for a phone. */
+function Rows({ rows }: { rows: readonly Row[] }) {
   return (
     <Stack component="dl" gap={6} m={0}>
       {rows

@@ -7,6 +7,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { whileActive } from '../../app/activity.ts'
 import { addressOf } from '../../app/address.ts'
+import { clientOf, type EnvironmentName } from '../../app/client.ts'
 import { useClient, useSession } from '../../app/session.tsx'
 import { Failed, Forbidden } from '../../parts/failed.tsx'
 import { formatNumber } from '../../parts/measures.ts'
@@ -72,6 +73,7 @@ function Inbox() {
       {rows.map((row, index) => (
         <Row key={row.approvalId} row={row} isCurrent={index === current} />
       ))}
+      <ElsewhereWaiting />
       {all.length >= MAX_READ && <Text size="sm">The newest {formatNumber(MAX_READ)} are shown.</Text>}
     </Stack>
   )
@@ -95,6 +97,25 @@ function Row({ row, isCurrent }: { row: ApprovalSummary; isCurrent: boolean }) {
         {row.requirePasskey && ', with a passkey'}
       </Text>
     </Card>
+  )
+}
+
+/** What waits in the other environment: a mail of one is easily looked for in the other. */
+function ElsewhereWaiting() {
+  const { session, environment } = useSession()
+  const other: EnvironmentName = environment === 'live' ? 'sandbox' : 'live'
+  const permissions: readonly string[] = session.permissions[other]
+  const { data } = useQuery({
+    queryKey: ['overview', other],
+    queryFn: () => clientOf(other).overview.retrieve(),
+    enabled: session.environments.includes(other) && permissions.includes(PERMISSION),
+  })
+  const count = data?.approvals?.awaiting?.count ?? 0
+  if (count === 0) return null
+  return (
+    <Anchor component={Link} {...addressOf(other, 'approvals')} size="sm">
+      {formatNumber(count)} more in {other}
+    </Anchor>
   )
 }
 

@@ -6,7 +6,7 @@ import { Alert, Badge, Code, Table, Text } from '@mantine/core'
 import { useReasons } from '../../parts/reason.tsx'
 import { Id, Nothing, Status, Time } from '../../parts/values.tsx'
 import { Detail, type DetailPage, Part } from '../../recipe/detail-page.tsx'
-import { Explanation } from './explanation.tsx'
+import { Explanation, RecordedFacts } from './explanation.tsx'
 import { answerOf } from './kinds.ts'
 import { LedgerProof } from './proof.tsx'
 
@@ -18,6 +18,7 @@ const page: DetailPage<Decision> = {
   retrieve: (client, id, signal) => client.decisions.retrieve(id, { signal }),
   titleOf: ({ entry }) => `Decision: ${entry.kind.replaceAll('_', ' ')}`,
   statusOf: ({ entry }) => answerOf(entry.valid),
+  lead: (decision) => <Answer decision={decision} />,
   facts: (decision) => [
     ['At', <Time key="at" at={decision.entry.at} />],
     ['By', decision.actor.label ?? decision.actor.id ?? decision.actor.type],
@@ -29,10 +30,10 @@ const page: DetailPage<Decision> = {
   ],
   children: (decision) => (
     <>
-      <Answer decision={decision} />
       <Explanation decision={decision} />
       <RuleResults decision={decision} />
       <LedgerProof decision={decision} />
+      <RecordedFacts decision={decision} />
     </>
   ),
 }

@@ -2,12 +2,13 @@
 // page asks once.
 
 import type { Decision } from '@countersign/client'
-import { Alert, Badge, Code, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { Alert, Badge, Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useClient, useSession } from '../../app/session.tsx'
 import { Failed } from '../../parts/failed.tsx'
-import { Value } from '../../parts/finding.tsx'
 import { useReasons } from '../../parts/reason.tsx'
+import { Tree } from '../../parts/verbatim.tsx'
 import { Part } from '../../recipe/detail-page.tsx'
 
 const PERMISSION = 'decisions.facts'
@@ -19,16 +20,20 @@ interface Replay {
   steps?: { reasons: string[]; result: string }[]
 }
 
-export function Explanation({ decision }: { decision: Decision }) {
+function useExplanation({ decisionId }: Decision) {
   const { environment, may } = useSession()
   const client = useClient()
-  const { decisionId } = decision
-  const query = useQuery({
+  return useQuery({
     queryKey: ['explanation', environment, decisionId],
     queryFn: ({ signal }) => client.decisions.explain(decisionId, { signal }),
     enabled: may(PERMISSION),
     staleTime: Number.POSITIVE_INFINITY,
   })
+}
+
+export function Explanation({ decision }: { decision: Decision }) {
+  const { may } = useSession()
+  const query = useExplanation(decision)
   if (!may(PERMISSION)) {
     return (
       <Text size="sm" c="dimmed">
@@ -38,7 +43,7 @@ export function Explanation({ decision }: { decision: Decision }) {
   }
   if (query.isPending) return <Skeleton height={240} />
   if (query.isError) return <Failed error={query.error} onRetry={() => void query.refetch()} />
-  const { meaning, factsStatus, facts, entryIntact, sameAnswer, differences } = query.data
+  const { meaning, factsStatus, entryIntact, sameAnswer, differences } = query.data
   const replay = query.data.replay as Replay | null
   return (
     <>
@@ -56,14 +61,26 @@ export function Explanation({ decision }: { decision: Decision }) {
         )}
       </Part>
       {replay?.steps !== undefined && <Steps replay={replay} steps={replay.steps} />}
-      {facts !== null && (
-        <Part title="Facts">
-          <Text component="div" size="sm" style={{ overflowWrap: 'anywhere' }}>
-            <Value value={facts} />
-          </Text>
-        </Part>
-      )}
     </>
+  )
+}
+
+/** What was known when it was decided; parts of it are texts of agents. */
+export function RecordedFacts({ decision }: { decision: Decision }) {
+  const { data } = useExplanation(decision)
+  const [isShown, { toggle }] = useDisclosure()
+  if (data === undefined || data.facts === null) return null
+  return (
+    <div className={isShown ? undefined : 'no-print'}>
+      <Button variant="subtle" size="xs" onClick={toggle} aria-expanded={isShown}>
+        {isShown ? 'Hide the facts' : 'Show the facts'}
+      </Button>
+      {isShown && (
+        <Text component="div" size="sm" role="group" aria-label="Facts">
+          <Tree value={data.facts} />
+        </Text>
+      )}
+    </div>
   )
 }
 
@@ -84,8 +101,8 @@ function Steps({ replay, steps }: { replay: Replay; steps: NonNullable<Replay['s
           const shown = isHere && replay.reason !== null ? replay.reason : reasons[0]
           return (
             <li key={reasons.join()} style={{ breakInside: 'avoid' }}>
-              <Group gap="xs" align="baseline">
-                <Badge color={color} variant="dot" tt="none" miw={110}>
+              <Group gap="xs" align="baseline" wrap="nowrap">
+                <Badge color={color} variant="dot" tt="none" w={120} flex="none">
                   {word}
                 </Badge>
                 <Text size="sm" fw={isHere ? 700 : undefined} c={result === 'not_reached' ? 'dimmed' : undefined}>
@@ -93,7 +110,7 @@ function Steps({ replay, steps }: { replay: Replay; steps: NonNullable<Replay['s
                 </Text>
               </Group>
               {isHere && (
-                <Text size="sm" pl={122}>
+                <Text size="sm" pl={130}>
                   {meanings.get(shown ?? '')?.meaning ?? replay.detail}
                 </Text>
               )}
