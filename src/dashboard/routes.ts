@@ -1,4 +1,5 @@
-// The dashboard's addresses: every one below /app answers the same page, which then asks the public API.
+// The dashboard's addresses: every one below /app, and those that mails name, answer the same page, which then asks the public
+// API.
 
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
@@ -44,6 +45,7 @@ export function dashboardRoutes(files: DashboardFiles): Route[] {
   return [
     shownAt('/app', 'openDashboard', 'The dashboard', index),
     shownAt('/app/*path', 'openDashboardPage', 'A page of the dashboard', index),
+    shownAt('/approve', 'showApprovals', 'The page on which people approve and deny the actions of agents', index),
     shownAt(
       '/app/assets/:name',
       'getDashboardAsset',

@@ -13,10 +13,8 @@ const { resolve } = createRequire(import.meta.url)
 const PICTURES = new URL('../../docs/start/pictures/', import.meta.url)
 // What another file imports stands before it.
 const SOURCES = {
-  'action.js': new URL('./browser/action.js', import.meta.url),
   'copy.js': new URL('./browser/copy.js', import.meta.url),
   'call.js': new URL('./browser/call.js', import.meta.url),
-  'approve.js': new URL('./browser/approve.js', import.meta.url),
   'explorer.js': new URL('./browser/explorer.js', import.meta.url),
   'invite.js': new URL('./browser/invite.js', import.meta.url),
   'login.js': new URL('./browser/login.js', import.meta.url),

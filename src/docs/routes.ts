@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
 import { type Answer, type Exchange, publicEndpoint, type Route } from '#src/platform/http/endpoint.ts'
 import type { Notes } from '#src/platform/http/openapi.ts'
-import { approvePage } from './approve.ts'
 import { createAssets } from './assets.ts'
 import { eventsPage } from './event-types.ts'
 import { createGuides } from './guides.ts'
@@ -156,15 +155,6 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
         reason: 'The page is the same for everybody: its requests need a session',
       },
       (exchange) => show(exchange, '/passkeys', () => passkeysPage(`docs/assets/${assets.nameOf('passkeys.js')}`)),
-    ),
-    page(
-      {
-        path: '/approve',
-        operationId: 'showApprovals',
-        summary: 'The page on which people approve and deny the actions of agents',
-        reason: 'The page is the same for everybody: its requests need a session',
-      },
-      (exchange) => show(exchange, '/approve', () => approvePage(`docs/assets/${assets.nameOf('approve.js')}`)),
     ),
     page(
       {

@@ -301,7 +301,7 @@ describe.skipIf(!hasBrowser)(
       const { text } = await call(app, '/docs')
       const guides = [...text.matchAll(/<li><a href="(docs\/[a-z0-9/-]+)"/g)].map(([, path = '']) => path)
       expect(guides.length).toBeGreaterThan(30)
-      const forms = ['login/link', 'login/invite', 'passkeys', 'approve', 'share']
+      const forms = ['login/link', 'login/invite', 'passkeys', 'share']
       const paths = ['', 'docs', 'docs/events', 'docs/errors', 'docs/roles', 'docs/decisions', ...forms]
       const wide: string[] = []
       for (const path of [...paths, ...new Set(guides)]) {
@@ -328,8 +328,6 @@ describe.skipIf(!hasBrowser)(
         ['login/link', '#request'],
         ['login/invite', '#message'],
         ['passkeys', '#signin'],
-        ['approve', '#signin'],
-        ['approve#apr_test_01m7x7ere1ey09f3faaz5qa7a5', '#signin'],
         ['share', '#message'],
         ['', '.cards'],
       ] as const) {

@@ -23,7 +23,6 @@ const SMALL: Record<string, readonly string[]> = {
     'src/account/usage/payments.ts',
     'src/account/webhooks/secret.ts',
   ],
-  'a page': ['src/docs/approve.ts'],
   'pure, and also run by commands, by vectors or by the hostile tests': [
     'src/authorize/tokens/parse.ts',
     'src/account/webhooks/envelope.ts',

@@ -26,6 +26,7 @@ export const PATIENCE_MS = 80_000
 export const hasChromium = CHROMIUM !== undefined
 
 export interface Visitor {
+  userId: string
   context: BrowserContext
   page: Page
   /** Opens a page below /app/. */
@@ -34,11 +35,20 @@ export interface Visitor {
   complaints: string[]
 }
 
+interface VisitorOptions {
+  role?: Role
+  email?: string
+  scheme?: 'light' | 'dark'
+  width?: number
+  /** Where the browser finds the service: its own address when absent. */
+  root?: string
+}
+
 export interface Dashboard {
   service: TestService
   browser: Browser
   /** A browser of a new user of the account. */
-  signIn(accountId: string, options?: { role?: Role; scheme?: 'light' | 'dark'; width?: number }): Promise<Visitor>
+  signIn(accountId: string, options?: VisitorOptions): Promise<Visitor>
   close(): Promise<void>
 }
 
@@ -53,8 +63,8 @@ export async function startDashboard(options: TestServiceOptions = {}): Promise<
   return {
     service,
     browser,
-    async signIn(accountId, { role = 'owner', scheme = 'light', width = 1_280 } = {}) {
-      const { headers } = await service.signIn(accountId, { role })
+    async signIn(accountId, { role = 'owner', email, scheme = 'light', width = 1_280, root = service.app.url } = {}) {
+      const { userId, headers } = await service.signIn(accountId, { role, ...(email === undefined ? {} : { email }) })
       const context = await browser.newContext({
         viewport: { width, height: 900 },
         colorScheme: scheme,
@@ -64,7 +74,7 @@ export async function startDashboard(options: TestServiceOptions = {}): Promise<
       await context.addCookies(
         (headers.Cookie ?? '').split('; ').map((cookie) => {
           const at = cookie.indexOf('=')
-          return { name: cookie.slice(0, at), value: cookie.slice(at + 1), url: service.app.url }
+          return { name: cookie.slice(0, at), value: cookie.slice(at + 1), url: root }
         }),
       )
       const page = await context.newPage()
@@ -77,13 +87,14 @@ export async function startDashboard(options: TestServiceOptions = {}): Promise<
       page.on('pageerror', (error) => void complaints.push(error.message))
       page.on('request', (request) => {
         const url = request.url()
-        if (!url.startsWith(service.app.url) && !/^(?:data|blob):/.test(url)) complaints.push(`asked ${url}`)
+        if (!url.startsWith(root) && !/^(?:data|blob):/.test(url)) complaints.push(`asked ${url}`)
       })
       return {
+        userId,
         context,
         page,
         complaints,
-        visit: async (path) => void (await page.goto(`${service.app.url}/app/${path}`)),
+        visit: async (path) => void (await page.goto(`${root}/app/${path}`)),
       }
     },
     async close() {

@@ -80,6 +80,30 @@ const pages = [
   ),
   page('analytics', () => import('../pages/analytics/claims.tsx')),
   page('risk-policy', () => import('../pages/policy/risk-policy.tsx')),
+  page('approvals', () => import('../pages/approvals/inbox.tsx')),
+  page('approvals/all', () => import('../pages/approvals/all.tsx')),
+  page('approvals/$id', () => import('../pages/approvals/approval.tsx')),
+  page('decisions', () => import('../pages/decisions/list.tsx')),
+  page('decisions/$id', () => import('../pages/decisions/decision.tsx')),
+  page('mandates', () => import('../pages/mandates/list.tsx')),
+  page('mandates/$id', () => import('../pages/mandates/mandate.tsx')),
+  page('schedules', () => import('../pages/schedules/list.tsx')),
+  page('schedules/cycles', () => import('../pages/schedules/cycles.tsx')),
+  page('schedules/$id', () => import('../pages/schedules/schedule.tsx')),
+  page('agents', () => import('../pages/agents/list.tsx')),
+  page('agents/$id', () => import('../pages/agents/agent.tsx')),
+  page('agent-sessions', () => import('../pages/agents/sessions.tsx')),
+  page('locks', () => import('../pages/locks/locks.tsx')),
+  page('locks/$id', () => import('../pages/locks/locks.tsx').then(({ DetailOf }) => ({ Page: DetailOf }))),
+  page('revocations', () => import('../pages/revocations/revocations.tsx')),
+  page('revocations/$id', () =>
+    import('../pages/revocations/revocations.tsx').then(({ DetailOf }) => ({ Page: DetailOf })),
+  ),
+  page('reports', () => import('../pages/reports/reports.tsx')),
+  page('reports/spend', () => import('../pages/reports/lists.tsx').then(({ Spend }) => ({ Page: Spend }))),
+  page('reports/unexecuted', () =>
+    import('../pages/reports/lists.tsx').then(({ Unexecuted }) => ({ Page: Unexecuted })),
+  ),
 ]
 
 export const router = createRouter({

@@ -27,6 +27,20 @@ export const SECTIONS: readonly { title: string; sections: readonly Section[] }[
       { title: 'Re-evaluations', path: 'reevaluations', permission: 'policy.read', product: 'attest' },
     ],
   },
+  {
+    title: 'Authorize',
+    sections: [
+      { title: 'Approvals', path: 'approvals', permission: 'approvals.read', product: 'authorize' },
+      { title: 'Decisions', path: 'decisions', permission: 'decisions.read', product: 'authorize' },
+      { title: 'Mandates', path: 'mandates', permission: 'mandates.read', product: 'authorize' },
+      { title: 'Schedules', path: 'schedules', permission: 'schedules.read', product: 'authorize' },
+      { title: 'Agents', path: 'agents', permission: 'agents.read', product: 'authorize' },
+      { title: 'Agent sessions', path: 'agent-sessions', permission: 'agents.read', product: 'authorize' },
+      { title: 'Locks', path: 'locks', permission: 'locks.read', product: 'authorize' },
+      { title: 'Revocations', path: 'revocations', permission: 'intents.read', product: 'authorize' },
+      { title: 'Reports', path: 'reports', permission: 'decisions.read', product: 'authorize' },
+    ],
+  },
 ]
 
 const PAGES = SECTIONS.flatMap(({ sections }) => sections)
@@ -57,6 +71,13 @@ const BY_PREFIX: Record<string, string> = {
   rca: 'roots',
   cpa: 'anchors',
   ree: 'reevaluations',
+  apr: 'approvals',
+  dec: 'decisions',
+  mnd: 'mandates',
+  sch: 'schedules',
+  agt: 'agents',
+  lck: 'locks',
+  rev: 'revocations',
 }
 
 export function pathOfId(id: string): string | undefined {

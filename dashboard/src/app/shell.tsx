@@ -58,6 +58,7 @@ export function Shell() {
 
   const counts: Record<string, number | undefined> = {
     cases: overview?.cases?.mine?.count,
+    approvals: overview?.approvals?.awaiting?.count,
   }
   return (
     <AppShell

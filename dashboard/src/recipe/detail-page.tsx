@@ -23,6 +23,8 @@ export interface DetailPage<Row> {
   retrieve(client: Client, id: string, signal: AbortSignal): Promise<Row>
   titleOf?(row: Row): string | null
   statusOf?(row: Row): string | null | undefined
+  /** What a reader wants to know first, above the facts. */
+  lead?(row: Row): ReactNode
   facts(row: Row): readonly Fact[]
   /** Buttons, the primary one last. */
   actions?(row: Row): ReactNode
@@ -94,6 +96,7 @@ function Shown<Row>({ page }: { page: DetailPage<Row> }) {
           {page.actions?.(row)}
         </Group>
       </Group>
+      {page.lead?.(row)}
       <Facts facts={page.facts(row)} />
       {page.children?.(row)}
       {page.hasEvents === true && may('events.read') && <Events id={id} />}

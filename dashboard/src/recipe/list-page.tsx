@@ -2,7 +2,7 @@
 // stand in the address, so that Back, a reload and a link show the same rows.
 
 import type { PageOf, Pages } from '@countersign/client'
-import { Alert, Button, Code, Group, Menu, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
+import { Alert, Button, Code, Group, Menu, Skeleton, Stack, Table, Text, Title, VisuallyHidden } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
@@ -137,7 +137,11 @@ function Rows<Row>({ page }: { page: ListPage<Row> }) {
                       {title}
                     </Table.Th>
                   ))}
-                  {page.rowActions !== undefined && <Table.Th aria-label="Actions" />}
+                  {page.rowActions !== undefined && (
+                    <Table.Th>
+                      <VisuallyHidden>Actions</VisuallyHidden>
+                    </Table.Th>
+                  )}
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>

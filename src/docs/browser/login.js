@@ -58,7 +58,6 @@ function welcome({ user, account, role, csrf_token }) {
 
 // To the page that a person wanted to see before signing in, perhaps in another tab, and otherwise to the dashboard. To
 // nowhere else: what is kept is compared with the forms of our addresses.
-const APPROVAL = /^approve(?:#apr_(?:test|live)_[0-9a-z]{26})?$/
 const DASHBOARD = /^app\/(?:sandbox|live)(?:\/[a-z0-9_-]+)*(?:\?[^#]{0,2000})?$/
 
 function leadBack() {
@@ -69,10 +68,7 @@ function leadBack() {
     window.localStorage.removeItem('countersign.return')
     if (!(Date.now() - at < 3_600_000)) return
     const link = back.querySelector('a')
-    if (APPROVAL.test(to)) {
-      link.href = new URL(to, root).href
-      link.textContent = 'Back to the approval'
-    } else if (DASHBOARD.test(to)) {
+    if (DASHBOARD.test(to)) {
       link.href = new URL(to, root).href
       link.textContent = 'Back to the dashboard'
     }

@@ -8,7 +8,13 @@ import type { Role } from '#src/catalogue/access.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { issueIntent } from '../../support/intents.ts'
-import { type Sent, type SignedIn, startTestService, type TestServiceOptions } from '../../support/service.ts'
+import {
+  type Sent,
+  type SignedIn,
+  startTestService,
+  type TestService,
+  type TestServiceOptions,
+} from '../../support/service.ts'
 
 export const DESCRIPTION = 'Buy a coffee'
 export const PAYLOAD: JsonObject = { amount: 3 }
@@ -30,11 +36,14 @@ export interface Wanted extends Partial<NewApproval> {
   description?: string
 }
 
-export type ApprovalService = Awaited<ReturnType<typeof startApprovals>>
+export type ApprovalService = ReturnType<typeof withApprovals>
 
 /** The service, with approvals that are opened as authorize opens them. */
 export async function startApprovals(options: TestServiceOptions = {}) {
-  const service = await startTestService(options)
+  return withApprovals(await startTestService(options))
+}
+
+export function withApprovals(service: TestService) {
   const { authorize } = service.services
 
   async function open(caller: TestCaller, wanted: Wanted = {}): Promise<ApprovalRow> {
