@@ -46,6 +46,11 @@ export function dashboardRoutes(files: DashboardFiles): Route[] {
     shownAt('/app', 'openDashboard', 'The dashboard', index),
     shownAt('/app/*path', 'openDashboardPage', 'A page of the dashboard', index),
     shownAt('/approve', 'showApprovals', 'The page on which people approve and deny the actions of agents', index),
+    shownAt('/passkeys', 'showPasskeys', 'The page on which people register, name and remove their passkeys', index),
+    shownAt('/login/link', 'showLogin', 'The page of login links: it uses nothing up by itself', index),
+    shownAt('/login/invite', 'showInvite', 'The page of invites: it uses nothing up by itself', index),
+    shownAt('/login/sso', 'showSso', 'The page of single sign-on, to which identity providers lead back', index),
+    shownAt('/share', 'showShare', 'The page of shared traces: it shows nothing by itself', index),
     shownAt(
       '/app/assets/:name',
       'getDashboardAsset',

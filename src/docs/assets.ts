@@ -14,13 +14,7 @@ const PICTURES = new URL('../../docs/start/pictures/', import.meta.url)
 // What another file imports stands before it.
 const SOURCES = {
   'copy.js': new URL('./browser/copy.js', import.meta.url),
-  'call.js': new URL('./browser/call.js', import.meta.url),
   'explorer.js': new URL('./browser/explorer.js', import.meta.url),
-  'invite.js': new URL('./browser/invite.js', import.meta.url),
-  'login.js': new URL('./browser/login.js', import.meta.url),
-  'passkeys.js': new URL('./browser/passkeys.js', import.meta.url),
-  'share.js': new URL('./browser/share.js', import.meta.url),
-  'sso.js': new URL('./browser/sso.js', import.meta.url),
   'search.js': new URL('./browser/search.js', import.meta.url),
   'minisearch.js': fileURLToPath(import.meta.resolve('minisearch')),
   'stemmer.js': fileURLToPath(import.meta.resolve('stemmer')),

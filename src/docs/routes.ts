@@ -7,12 +7,10 @@ import { eventsPage } from './event-types.ts'
 import { createGuides } from './guides.ts'
 import { homePage } from './home.ts'
 import { type DocsPage, renderPage } from './layout.ts'
-import { invitePage, loginPage, passkeysPage, ssoPage } from './login.ts'
 import { decisionsPage, errorsPage, guidePage, overviewPage, referencePage } from './pages.ts'
 import { type Prepared, prepare } from './prepared.ts'
 import { rolesPage } from './roles.ts'
 import { buildSearchIndex } from './search.ts'
-import { sharePage } from './share.ts'
 
 // Only this origin. Pictures of the reference are data: addresses in its style sheet.
 const POLICY =
@@ -111,59 +109,6 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
       // Always to the same page, whatever the query says: a link to this service must not lead elsewhere. Relative, for a
       // proxy that serves it below a path.
       async () => ({ status: 302, headers: { ...CACHED, Location: 'login/link' }, text: '' }),
-    ),
-    page(
-      {
-        path: '/login/link',
-        operationId: 'showLogin',
-        summary: 'The page of login links: it uses nothing up by itself',
-        reason: 'A person who signs in has no session yet',
-      },
-      (exchange) => show(exchange, '/login/link', () => loginPage(`../docs/assets/${assets.nameOf('login.js')}`)),
-    ),
-    page(
-      {
-        path: '/login/sso',
-        operationId: 'showSso',
-        summary: 'The page of single sign-on, to which identity providers lead back',
-        reason: 'A person who signs in has no session yet',
-      },
-      // The address has a code and a state until the script removes them.
-      async (exchange) => {
-        const script = `../docs/assets/${assets.nameOf('sso.js')}`
-        const answer = await show(exchange, '/login/sso', () => ssoPage(script))
-        return {
-          ...answer,
-          headers: { ...answer.headers, 'Referrer-Policy': 'no-referrer', 'Cache-Control': 'no-store' },
-        }
-      },
-    ),
-    page(
-      {
-        path: '/login/invite',
-        operationId: 'showInvite',
-        summary: 'The page of invites: it uses nothing up by itself',
-        reason: 'The token of the invite is the credential',
-      },
-      (exchange) => show(exchange, '/login/invite', () => invitePage(`../docs/assets/${assets.nameOf('invite.js')}`)),
-    ),
-    page(
-      {
-        path: '/passkeys',
-        operationId: 'showPasskeys',
-        summary: 'The page on which signed-in people register, name and remove their passkeys',
-        reason: 'The page is the same for everybody: its requests need a session',
-      },
-      (exchange) => show(exchange, '/passkeys', () => passkeysPage(`docs/assets/${assets.nameOf('passkeys.js')}`)),
-    ),
-    page(
-      {
-        path: '/share',
-        operationId: 'showShare',
-        summary: 'The page of shared traces: it shows nothing by itself',
-        reason: 'The token of the share is the credential',
-      },
-      (exchange) => show(exchange, '/share', () => sharePage(`docs/assets/${assets.nameOf('share.js')}`)),
     ),
     page(
       {

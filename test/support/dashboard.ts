@@ -65,42 +65,48 @@ export async function startDashboard(options: TestServiceOptions = {}): Promise<
     browser,
     async signIn(accountId, { role = 'owner', email, scheme = 'light', width = 1_280, root = service.app.url } = {}) {
       const { userId, headers } = await service.signIn(accountId, { role, ...(email === undefined ? {} : { email }) })
-      const context = await browser.newContext({
-        viewport: { width, height: 900 },
-        colorScheme: scheme,
-        reducedMotion: 'reduce',
-      })
-      context.setDefaultTimeout(PATIENCE_MS)
-      await context.addCookies(
+      const visitor = await openVisitor(browser, root, { scheme, width })
+      await visitor.context.addCookies(
         (headers.Cookie ?? '').split('; ').map((cookie) => {
           const at = cookie.indexOf('=')
           return { name: cookie.slice(0, at), value: cookie.slice(at + 1), url: root }
         }),
       )
-      const page = await context.newPage()
-      const complaints: string[] = []
-      // An answer above 399 is no complaint of the page.
-      page.on('console', (message) => {
-        if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
-          complaints.push(message.text())
-      })
-      page.on('pageerror', (error) => void complaints.push(error.message))
-      page.on('request', (request) => {
-        const url = request.url()
-        if (!url.startsWith(root) && !/^(?:data|blob):/.test(url)) complaints.push(`asked ${url}`)
-      })
-      return {
-        userId,
-        context,
-        page,
-        complaints,
-        visit: async (path) => void (await page.goto(`${root}/app/${path}`)),
-      }
+      return { ...visitor, userId }
     },
     async close() {
       await browser.close()
       await service.close()
     },
+  }
+}
+
+/** A browser without a session. */
+export async function openVisitor(
+  browser: Browser,
+  root: string,
+  { scheme = 'light', width = 1_280 }: Pick<VisitorOptions, 'scheme' | 'width'> = {},
+): Promise<Omit<Visitor, 'userId'>> {
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme: scheme,
+    reducedMotion: 'reduce',
+  })
+  context.setDefaultTimeout(PATIENCE_MS)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  // An answer above 399 is no complaint of the page.
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => void complaints.push(error.message))
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(root) && !/^(?:data|blob):/.test(url)) complaints.push(`asked ${url}`)
+  })
+  return {
+    ...{ context, page, complaints },
+    visit: async (path) => void (await page.goto(`${root}/app/${path}`)),
   }
 }
 

@@ -1,17 +1,21 @@
 // The page of single sign-on in a real browser, with a real provider.
 
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Browser, hasBrowser, startBrowser } from '../../support/browser.ts'
+import { hasChromium, launchBrowser, openVisitor } from '../../support/dashboard.ts'
 import { type RealProvider, startRealProvider } from './real-provider.ts'
 import { type Organization, type SsoService, startSsoService } from './service.ts'
 
-describe.skipIf(!hasBrowser)('a browser (skipped where there is no Chromium)', { timeout: 180_000 }, () => {
+describe.skipIf(!hasChromium)('a browser (skipped where there is no Chromium)', { timeout: 180_000 }, () => {
   let door: Server
   let service: SsoService
   let provider: RealProvider
   let org: Organization
   let browser: Browser
+  let page: Page
+  let complaints: string[]
+  const led: string[] = []
   let url: string
   beforeAll(async () => {
     // The provider leads back to an address that is known before the service has its port.
@@ -25,7 +29,11 @@ describe.skipIf(!hasBrowser)('a browser (skipped where there is no Chromium)', {
     service = await startSsoService({ BASE_URL: url })
     provider = await startRealProvider({ redirectUri: service.redirectUri })
     org = await service.connect(provider)
-    browser = await startBrowser()
+    browser = await launchBrowser()
+    ;({ page, complaints } = await openVisitor(browser, url))
+    page.on('request', (request) => {
+      if (request.url().includes('/login/sso?')) led.push(request.url())
+    })
   })
   afterAll(async () => {
     await browser?.close()
@@ -33,50 +41,46 @@ describe.skipIf(!hasBrowser)('a browser (skipped where there is no Chromium)', {
     await provider?.close()
     door?.close()
   })
-  // Between two pages there is none.
-  const message = `(document.getElementById('message')?.textContent ?? '')`
-  const visible = (id: string) => browser.see(`document.getElementById('${id}')?.hidden === false`)
+  const says = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor()
+  const goOnWith = async (domain: string) => {
+    await page.getByLabel('Your e-mail address, or its domain').fill(domain)
+    await page.getByRole('button', { name: 'Go on' }).click()
+  }
 
   it('walks from the page of links to the provider and back, and leaves no code in its address', async () => {
     const email = `mika@${org.domain}`
     provider.expect({ sub: 'mika', email, email_verified: true })
-    await browser.open(`${url}/login/link`)
-    await browser.see(`document.querySelector('#sso a') !== null`)
-    await browser.evaluate(`document.querySelector('#sso a').click()`)
-    await visible('begin')
-    expect(await browser.evaluate('window.location.pathname')).toBe('/login/sso')
-    await browser.evaluate(`document.getElementById('domain').value = '${email}'`)
-    await browser.evaluate(`document.querySelector('#begin button').click()`)
-    await browser.see(`${message}.includes('You are signed in as ${email}, analyst')`)
-    expect(await browser.evaluate('window.location.href')).toBe(`${url}/login/sso`)
-    expect(await browser.evaluate('document.cookie')).not.toMatch(/svc_session|svc_sso/)
-    const led = browser.asked().find((asked) => asked.includes('/login/sso?'))
-    expect(led).toMatch(/code=.+&state=/)
-    expect(browser.complaints()).toEqual([])
+    await page.goto(`${url}/login/link`)
+    await page.getByRole('link', { name: 'Sign in with your organization' }).click()
+    await page.waitForURL('**/login/sso')
+    await goOnWith(email)
+    await says(`You are signed in as ${email}, analyst`)
+    expect(page.url()).toBe(`${url}/login/sso`)
+    expect(await page.evaluate('document.cookie')).not.toMatch(/svc_session|svc_sso/)
+    expect(led[0]).toMatch(/code=.+&state=/)
+    // The provider's own page is asked, and no other host.
+    expect(complaints.filter((line) => !line.startsWith(`asked ${provider.issuer}`))).toEqual([])
 
     // The address of before, once more: the login is over, and the page says so.
-    await browser.open(String(led))
-    await browser.see(`${message}.includes('This login is over')`)
-    expect(await browser.evaluate('window.location.search')).toBe('')
+    await page.goto(String(led[0]))
+    await says('This login is over')
+    expect(page.url()).toBe(`${url}/login/sso`)
   })
 
   it('says in words why the provider or the service refuses', async () => {
-    await browser.open(`${url}/login/sso?error=access_denied&error_description=%3Cb%3Ex&state=x`)
-    await browser.see(`${message}.includes('did not let you in')`)
-    await visible('begin')
-    expect(await browser.evaluate(message)).not.toContain('<b>')
+    await page.goto(`${url}/login/sso?error=access_denied&error_description=%3Cb%3Ex&state=x`)
+    await says('did not let you in')
+    expect(await page.getByRole('status').textContent()).not.toContain('<b>')
     const removed = `kim@${org.domain}`
     await service.addUser(org.accountId, { email: removed, role: 'analyst', isRemoved: true })
     provider.expect({ sub: 'kim', email: removed, email_verified: true })
-    await browser.send('Network.clearBrowserCookies')
-    await browser.open(`${url}/login/sso`)
-    await visible('begin')
-    await browser.evaluate(`document.getElementById('domain').value = '${org.domain}'`)
-    await browser.evaluate(`document.querySelector('#begin button').click()`)
-    await browser.see(`${message}.includes('This user was removed') && ${message}.includes('Ask an administrator')`)
-    await browser.evaluate(`document.getElementById('domain').value = 'unknown.example'`)
-    await browser.evaluate(`document.querySelector('#begin button').click()`)
-    await browser.see(`${message}.includes('No organization here')`)
+    await page.context().clearCookies()
+    await page.goto(`${url}/login/sso`)
+    await goOnWith(org.domain)
+    await says('This user was removed')
+    await says('Ask an administrator')
+    await goOnWith('unknown.example')
+    await says('No organization here')
   })
 })
 
