@@ -4,23 +4,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestCaller } from '../support/callers.ts'
 import { type Dashboard, findInaccessible, hasChromium, startDashboard, type Visitor } from '../support/dashboard.ts'
+import { ACCOUNT_PAGES } from './account-pages.ts'
+import { type AccountIds, makeAccountData } from './account-rows.ts'
+import { AUTHORIZE_PAGES } from './authorize-pages.ts'
 import { type AuthorizeIds, makeAuthorizeData } from './authorize-rows.ts'
+import { MISSING, type PageRow } from './page-row.ts'
 import { makePageData, type PageIds } from './rows.ts'
-
-interface PageRow {
-  /** Below /app/<environment>/; `:claim` and the like are replaced by an id. */
-  path: string
-  /** Its heading, with data. */
-  heading: string
-  /** The request without which it can't show anything. */
-  request: RegExp
-  /** Without it, the page says so. */
-  permission?: string
-  /** What it says without data. */
-  empty?: string
-}
-
-const MISSING = 'There is no such thing in this environment'
 
 const PAGES: readonly PageRow[] = [
   { path: 'overview', heading: 'What waits', request: /\/v1\/overview$/ },
@@ -96,129 +85,35 @@ const PAGES: readonly PageRow[] = [
     request: /\/v1\/account\/reevaluations\/ree/,
     empty: MISSING,
   },
-  {
-    path: 'approvals',
-    heading: 'Approvals',
-    request: /\/v1\/approvals\?/,
-    permission: 'approvals.read',
-    empty: 'Nothing waits for your decision',
-  },
-  {
-    path: 'approvals/all',
-    heading: 'All approvals',
-    request: /\/v1\/approvals\?/,
-    permission: 'approvals.read',
-    empty: 'asks people before an action runs',
-  },
-  { path: 'approvals/:approval', heading: 'Approval', request: /\/v1\/approvals\/apr[^/?]+$/, empty: MISSING },
-  { path: 'decisions', heading: 'Decisions', request: /\/v1\/decisions\?/, empty: 'A decision is recorded with each' },
-  {
-    path: 'decisions/:decision',
-    heading: 'Decision: verify',
-    request: /\/v1\/decisions\/dec[^/]+$/,
-    empty: MISSING,
-  },
-  {
-    path: 'mandates',
-    heading: 'Mandates',
-    request: /\/v1\/mandates\?/,
-    permission: 'mandates.read',
-    empty: 'A mandate is granted with a key',
-  },
-  {
-    path: 'mandates/:mandate',
-    heading: 'Repairs of the fleet',
-    request: /\/v1\/mandates\/mnd[^/]+$/,
-    empty: MISSING,
-  },
-  {
-    path: 'schedules',
-    heading: 'Schedules',
-    request: /\/v1\/schedules\?/,
-    permission: 'schedules.read',
-    empty: 'A schedule is set up with a key',
-  },
-  {
-    path: 'schedules/cycles',
-    heading: 'Cycles of all schedules',
-    request: /\/v1\/schedules\/cycles\?/,
-    permission: 'schedules.read',
-    empty: 'No cycle of a schedule begins',
-  },
-  { path: 'schedules/:schedule', heading: 'Example Leasing', request: /\/v1\/schedules\/sch[^/]+$/, empty: MISSING },
-  {
-    path: 'agents',
-    heading: 'Agents',
-    request: /\/v1\/agents\?/,
-    permission: 'agents.read',
-    empty: 'Tokens also work without a registered agent.',
-  },
-  { path: 'agents/:agent', heading: 'Repair desk', request: /\/v1\/agents\/agt[^/]+$/, empty: MISSING },
-  {
-    path: 'agent-sessions',
-    heading: 'Agent sessions',
-    request: /\/v1\/agents\/sessions\?/,
-    permission: 'agents.read',
-    empty: 'A session is opened for a registered agent.',
-  },
-  {
-    path: 'locks',
-    heading: 'Locks',
-    request: /\/v1\/trace\/session-locks\?/,
-    permission: 'locks.read',
-    empty: 'No canary has tripped.',
-  },
-  { path: 'locks/:lock', heading: 'Lock', request: /\/v1\/trace\/session-locks\/lck/, empty: MISSING },
-  {
-    path: 'revocations',
-    heading: 'Revocations',
-    request: /\/v1\/intent\/revocations\?/,
-    permission: 'intents.read',
-    empty: 'Nothing was revoked.',
-  },
-  {
-    path: 'revocations/:revocation',
-    heading: 'Revocation',
-    request: /\/v1\/intent\/revocations\/rev/,
-    empty: MISSING,
-  },
-  { path: 'reports', heading: 'Reports', request: /\/v1\/analytics\/approvals$/ },
-  {
-    path: 'reports/spend',
-    heading: 'Spend under mandates',
-    request: /\/v1\/analytics\/mandate-spend\?/,
-    empty: 'Nothing was charged under a mandate',
-  },
-  {
-    path: 'reports/unexecuted',
-    heading: 'Tokens that were never used',
-    request: /\/v1\/analytics\/unexecuted\?/,
-    empty: 'Every token of the last days was used.',
-  },
+  ...AUTHORIZE_PAGES,
+  ...ACCOUNT_PAGES,
 ]
 
 describe.skipIf(!hasChromium)('the pages of the dashboard (skipped where there is no Chromium)', () => {
   let dashboard: Dashboard
   let scope: TestCaller
-  let ids: PageIds & AuthorizeIds
+  let ids: PageIds & AuthorizeIds & AccountIds
   let owner: Visitor
   let stranger: Visitor
   let developer: Visitor
+  let analyst: Visitor
   beforeAll(async () => {
     dashboard = await startDashboard()
     scope = await dashboard.service.makeCaller()
     ids = {
       ...(await makePageData(dashboard.service, scope)),
       ...(await makeAuthorizeData(dashboard.service, scope)),
+      ...(await makeAccountData(dashboard.service, scope)),
     }
     owner = await dashboard.signIn(scope.accountId)
     const empty = await dashboard.service.makeCaller()
     stranger = await dashboard.signIn(empty.accountId, { scheme: 'dark', width: 390 })
     developer = await dashboard.signIn(scope.accountId, { role: 'developer' })
+    analyst = await dashboard.signIn(scope.accountId, { role: 'analyst' })
   })
   afterAll(() => dashboard?.close())
 
-  describe.each(PAGES)('$path', ({ path: pattern, heading, request, permission, empty }) => {
+  describe.each(PAGES)('$path', ({ path: pattern, heading, request, permission, deniedTo, empty }) => {
     let path: string
     beforeAll(() => {
       path = pattern.replace(/:(\w+)/, (_, name) => ids[name as keyof typeof ids])
@@ -279,7 +174,7 @@ describe.skipIf(!hasChromium)('the pages of the dashboard (skipped where there i
     })
 
     it.skipIf(permission === undefined)('says which permission it takes where the user has none', async () => {
-      const { page, visit } = developer
+      const { page, visit } = deniedTo === 'analyst' ? analyst : developer
       await visit(`live/${path}`)
       await page.getByText(permission ?? '', { exact: true }).waitFor()
       expect(await page.getByRole('navigation').getByRole('link', { name: heading }).count()).toBe(0)

@@ -14,6 +14,7 @@ import { clientOf } from '../app/client.ts'
 import { useSession } from '../app/session.tsx'
 import { Failed, Forbidden } from '../parts/failed.tsx'
 import { formatNumber } from '../parts/measures.ts'
+import { SCROLLABLE } from '../parts/scrollable.ts'
 import { exportRows } from './export.ts'
 import { type Filter, FilterBar } from './filters.tsx'
 import { useRowKeys } from './row-keys.ts'
@@ -128,7 +129,7 @@ function Rows<Row>({ page }: { page: ListPage<Row> }) {
       {query.isSuccess && rows.length === 0 && <Empty page={page} filters={filters} onClear={() => go({})} />}
       {rows.length > 0 && (
         <div ref={table}>
-          <Table.ScrollContainer minWidth={Math.min(columns.length * 110, 900)} type="native">
+          <Table.ScrollContainer minWidth={Math.min(columns.length * 110, 900)} type="native" {...SCROLLABLE}>
             <Table highlightOnHover verticalSpacing={6} aria-label={page.title} aria-busy={query.isFetching}>
               <Table.Thead>
                 <Table.Tr>
@@ -150,6 +151,8 @@ function Rows<Row>({ page }: { page: ListPage<Row> }) {
                     key={page.idOf(row)}
                     data-current={index === current}
                     onClick={(event) => {
+                      // A form that a button of the row opened is no part of the row, and its clicks arrive here, too.
+                      if (!event.currentTarget.contains(event.target as Element)) return
                       // A link, button or selected text of the row has its own meaning.
                       if ((event.target as Element).closest('a, button, input') !== null) return
                       if (window.getSelection()?.toString() !== '') return

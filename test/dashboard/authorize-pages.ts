@@ -1,0 +1,105 @@
+// The pages of Authorize in the table of pages.
+
+import { MISSING, type PageRow } from './page-row.ts'
+
+export const AUTHORIZE_PAGES: readonly PageRow[] = [
+  {
+    path: 'approvals',
+    heading: 'Approvals',
+    request: /\/v1\/approvals\?/,
+    permission: 'approvals.read',
+    empty: 'Nothing waits for your decision',
+  },
+  {
+    path: 'approvals/all',
+    heading: 'All approvals',
+    request: /\/v1\/approvals\?/,
+    permission: 'approvals.read',
+    empty: 'asks people before an action runs',
+  },
+  { path: 'approvals/:approval', heading: 'Approval', request: /\/v1\/approvals\/apr[^/?]+$/, empty: MISSING },
+  { path: 'decisions', heading: 'Decisions', request: /\/v1\/decisions\?/, empty: 'A decision is recorded with each' },
+  {
+    path: 'decisions/:decision',
+    heading: 'Decision: verify',
+    request: /\/v1\/decisions\/dec[^/]+$/,
+    empty: MISSING,
+  },
+  {
+    path: 'mandates',
+    heading: 'Mandates',
+    request: /\/v1\/mandates\?/,
+    permission: 'mandates.read',
+    empty: 'A mandate is granted with a key',
+  },
+  {
+    path: 'mandates/:mandate',
+    heading: 'Repairs of the fleet',
+    request: /\/v1\/mandates\/mnd[^/]+$/,
+    empty: MISSING,
+  },
+  {
+    path: 'schedules',
+    heading: 'Schedules',
+    request: /\/v1\/schedules\?/,
+    permission: 'schedules.read',
+    empty: 'A schedule is set up with a key',
+  },
+  {
+    path: 'schedules/cycles',
+    heading: 'Cycles of all schedules',
+    request: /\/v1\/schedules\/cycles\?/,
+    permission: 'schedules.read',
+    empty: 'No cycle of a schedule begins',
+  },
+  { path: 'schedules/:schedule', heading: 'Example Leasing', request: /\/v1\/schedules\/sch[^/]+$/, empty: MISSING },
+  {
+    path: 'agents',
+    heading: 'Agents',
+    request: /\/v1\/agents\?/,
+    permission: 'agents.read',
+    empty: 'Tokens also work without a registered agent.',
+  },
+  { path: 'agents/:agent', heading: 'Repair desk', request: /\/v1\/agents\/agt[^/]+$/, empty: MISSING },
+  {
+    path: 'agent-sessions',
+    heading: 'Agent sessions',
+    request: /\/v1\/agents\/sessions\?/,
+    permission: 'agents.read',
+    empty: 'A session is opened for a registered agent.',
+  },
+  {
+    path: 'locks',
+    heading: 'Locks',
+    request: /\/v1\/trace\/session-locks\?/,
+    permission: 'locks.read',
+    empty: 'No canary has tripped.',
+  },
+  { path: 'locks/:lock', heading: 'Lock', request: /\/v1\/trace\/session-locks\/lck/, empty: MISSING },
+  {
+    path: 'revocations',
+    heading: 'Revocations',
+    request: /\/v1\/intent\/revocations\?/,
+    permission: 'intents.read',
+    empty: 'Nothing was revoked.',
+  },
+  {
+    path: 'revocations/:revocation',
+    heading: 'Revocation',
+    request: /\/v1\/intent\/revocations\/rev/,
+    empty: MISSING,
+  },
+  { path: 'reports', heading: 'Reports', request: /\/v1\/analytics\/approvals$/ },
+  {
+    path: 'reports/spend',
+    heading: 'Spend under mandates',
+    request: /\/v1\/analytics\/mandate-spend\?/,
+    empty: 'Nothing was charged under a mandate',
+  },
+  {
+    path: 'reports/unexecuted',
+    heading: 'Tokens that were never used',
+    request: /\/v1\/analytics\/unexecuted\?/,
+    empty: 'Every token of the last days was used.',
+  },
+]
