@@ -135,6 +135,11 @@ describe.skipIf(!hasChromium)('the pages of Authorize (skipped where there is no
     await act('Revoke a session', { 'Agent session': 'browsing', Reason: 'left open' }, 'browsing is revoked')
     await page.getByRole('row', { name: /browsing left open/ }).waitFor()
     await visit(`sandbox/mandates/${ids.mandate}`)
+    await page
+      .getByRole('table', { name: 'Spent by day' })
+      .getByRole('row', { name: /18 EUR/ })
+      .waitFor()
+    expect(await findInaccessible(page)).toEqual([])
     await act('Revoke', { Reason: 'the season is over' }, '“Repairs of the fleet” ends permanently')
     await page.getByText('Repairs of trucks').waitFor()
     await page.getByRole('main').getByText('revoked').nth(1).waitFor()
