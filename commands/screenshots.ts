@@ -38,6 +38,14 @@ const PAGES: readonly { name: string; path: string; opens?: string }[] = [
   { name: 'analytics', path: 'analytics' },
   { name: 'risk-policy', path: 'risk-policy' },
   { name: 'reevaluations', path: 'reevaluations' },
+  { name: 'approvals', path: 'approvals' },
+  { name: 'decisions', path: 'decisions' },
+  { name: 'mandates', path: 'mandates' },
+  { name: 'schedules', path: 'schedules' },
+  { name: 'agents', path: 'agents' },
+  { name: 'locks', path: 'locks' },
+  { name: 'revocations', path: 'revocations' },
+  { name: 'reports', path: 'reports' },
 ]
 
 process.exit(await main())

@@ -214,7 +214,8 @@ describe.skipIf(!hasChromium)('an approver (skipped where there is no Chromium)'
     const [first, ...others] = await page.getByRole('main').getByRole('link', { name: /^Pay/ }).allInnerTexts()
     expect([first, others.includes('Pay later')]).toEqual(['Pay soon', true])
     await sees(/seconds left/)
-    await page.getByRole('link', { name: 'Pay soon' }).click()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
     await press('Deny')
     await sees('Say why: a denial has a reason.')
     expect(await page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA')
@@ -239,7 +240,9 @@ describe.skipIf(!hasChromium)('an approver (skipped where there is no Chromium)'
     await service.setPolicy(caller, { approvals: { require_human_session: true } })
     await show(row.id)
     await sees(/approved through an API key/)
-    await press('Approve')
+    // By the keyboard alone.
+    await page.locator('button:enabled', { hasText: 'Approve' }).focus()
+    await page.keyboard.press('Enter')
     await sees('This approval is approved.')
     expect(await service.read(caller, row.id)).toMatchObject({
       decisions: [{ by: { type: 'user', id: mika.userId }, via: 'session' }],

@@ -50,6 +50,7 @@ export async function makeAuthorizeData(service: TestService, caller: TestCaller
   const { intent_token } = await send('/v1/intent/authorize', { ...action, ...bound })
   await send('/v1/intent/verify', { ...action, action_description: 'Pay 81.00 EUR', intent_token })
   const { json: decisions } = await service.call(caller, '/v1/decisions?kind=verify')
+  await send('/v1/intent/verify', { ...action, intent_token })
   const { json: approved } = await service.call(caller, '/v1/intent/authorize', { json: { ...LARGE, ...bound } })
   const { revocation_id: revocation = '' } = await send('/v1/intent/revocations', {
     scope: 'device',

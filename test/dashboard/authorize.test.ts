@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)('the pages of Authorize (skipped where there is no
     await statusIs('cancelled')
   })
 
-  it('revoke a mandate with the ones within it, clear a lock and revoke a session, each with a reason', async () => {
+  it('narrow and revoke a mandate with the ones within it, clear a lock and revoke a session, each with a reason', async () => {
     const { page, visit } = owner
     await visit(`sandbox/locks/${ids.lock}`)
     await act('Clear', { Note: 'quoted, not followed' }, 'The session may go on')
@@ -135,6 +135,15 @@ describe.skipIf(!hasChromium)('the pages of Authorize (skipped where there is no
     await act('Revoke a session', { 'Agent session': 'browsing', Reason: 'left open' }, 'browsing is revoked')
     await page.getByRole('row', { name: /browsing left open/ }).waitFor()
     await visit(`sandbox/mandates/${ids.mandate}`)
+    await page
+      .getByRole('table', { name: 'Spent by day' })
+      .getByRole('row', { name: /18 EUR/ })
+      .waitFor()
+    expect(await findInaccessible(page)).toEqual([])
+    await page.getByRole('button', { name: 'Narrow' }).click()
+    await page.getByLabel('Limit of a period').fill('400.00')
+    await page.getByRole('dialog').getByRole('button', { name: 'Narrow' }).click()
+    await sees('382 EUR')
     await act('Revoke', { Reason: 'the season is over' }, '“Repairs of the fleet” ends permanently')
     await page.getByText('Repairs of trucks').waitFor()
     await page.getByRole('main').getByText('revoked').nth(1).waitFor()

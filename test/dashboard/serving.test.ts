@@ -42,17 +42,20 @@ describe('the dashboard', () => {
 
   it('answers one page at every address, with a nonce that no other answer has', async () => {
     const answers = await Promise.all(
-      ['/app', '/app/sandbox/overview', '/app/live/claims/clm_live_1', '/app/a/b/c/d'].map((path) => get(path)),
+      ['/app', '/app/sandbox/overview', '/app/live/claims/clm_live_1', '/app/a/b/c/d', '/approve'].map((path) =>
+        get(path),
+      ),
     )
     const nonces = await Promise.all(
       answers.map(async (answer) => {
         const nonce = /nonce-([^']+)'/.exec(answer.headers.get('content-security-policy') ?? '')?.[1] ?? ''
         expect(answer.headers.get('cache-control')).toBe('no-store')
+        expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
         expect(await answer.text()).toContain(`content="${nonce}"`)
         return nonce
       }),
     )
-    expect(new Set(nonces).size).toBe(4)
+    expect(new Set(nonces).size).toBe(5)
     const policy = answers[0]?.headers.get('content-security-policy') ?? ''
     expect(policy).toContain("script-src 'self';")
     expect(policy).not.toMatch(/unsafe|https?:|\*/)

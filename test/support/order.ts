@@ -38,6 +38,8 @@ const SECONDS: Record<string, number> = {
   'test/commands/start.test.ts': 71,
   'test/dashboard/adjuster.test.ts': 30,
   'test/dashboard/approver.test.ts': 25,
+  'test/dashboard/authorize.test.ts': 25,
+  'test/dashboard/pages.test.ts': 70,
   'test/dashboard/batch.test.ts': 15,
   'test/dashboard/wrong.test.ts': 30,
   'test/workers/s3.test.ts': 10,

@@ -5,7 +5,7 @@ import { Alert, Anchor, Button, Card, Group, Skeleton, Stack, Text, Title } from
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { isActive } from '../../app/activity.ts'
+import { isActive, useNow } from '../../app/activity.ts'
 import { useClient, useSession } from '../../app/session.tsx'
 import { Failed, Forbidden } from '../../parts/failed.tsx'
 import { Id, Status } from '../../parts/values.tsx'
@@ -31,6 +31,8 @@ function Followed({ id }: { id: string }) {
   const { environment } = useSession()
   const client = useClient()
   const cache = useQueryClient()
+  // An interval that has stopped, as nobody used the page, is looked at again with each render.
+  useNow()
   const key = ['detail', 'approvals', environment, id]
   const query = useQuery({
     queryKey: key,

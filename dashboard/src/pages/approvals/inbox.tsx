@@ -5,7 +5,7 @@ import { Alert, Anchor, Button, Card, Group, Skeleton, Stack, Text, Title } from
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { whileActive } from '../../app/activity.ts'
+import { useNow, whileActive } from '../../app/activity.ts'
 import { addressOf } from '../../app/address.ts'
 import { clientOf, type EnvironmentName } from '../../app/client.ts'
 import { useClient, useSession } from '../../app/session.tsx'
@@ -30,6 +30,8 @@ function Inbox() {
   const { environment } = useSession()
   const client = useClient()
   const navigate = useNavigate()
+  // An interval that has stopped, as nobody used the page, is looked at again with each render.
+  useNow()
   const query = useQuery({
     queryKey: ['inbox', environment],
     queryFn: () => readWaiting(client),

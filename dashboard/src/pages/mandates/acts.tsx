@@ -1,7 +1,7 @@
-// Ends a mandate, with all that were granted within it, and checks in for one that must be kept alive.
+// Narrows a mandate, ends it with all that were granted within it, and checks in for one that must be kept alive.
 
 import type { Mandate } from '@countersign/client'
-import { Act } from '../../parts/act.tsx'
+import { Act, textOf, timeOf } from '../../parts/act.tsx'
 import { Consequence } from '../../parts/consequence.tsx'
 
 export function Revoke({ mandate: { mandateId, description } }: { mandate: Mandate }) {
@@ -36,6 +36,27 @@ export function CheckIn({ mandate: { mandateId, heartbeat } }: { mandate: Mandat
         </Consequence>
       )}
       send={(client, _, options) => client.mandates.heartbeat(mandateId, options)}
+    />
+  )
+}
+
+export function Narrow({ mandate: { mandateId, budget, version } }: { mandate: Mandate }) {
+  const limit = { name: 'limit', title: 'Limit of a period', about: `Below ${budget?.limit} ${budget?.currency}` }
+  return (
+    <Act
+      title="Narrow"
+      permission="mandates.write"
+      name={`${mandateId}.narrow`}
+      about="It can not be widened again. An empty field stays as it is."
+      fields={[
+        ...(budget === null ? [] : [limit]),
+        { name: 'expiresAt', title: 'Expires', about: 'In your time zone, and earlier than before', kind: 'time' },
+      ]}
+      send={(client, values, options) => {
+        const to = textOf(values.limit)
+        const changes = { budget: to === undefined ? undefined : { limit: to }, expiresAt: timeOf(values.expiresAt) }
+        return client.mandates.update(mandateId, { ...changes, ifMatch: `"${version}"` }, options)
+      }}
     />
   )
 }

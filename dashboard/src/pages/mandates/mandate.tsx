@@ -1,7 +1,7 @@
 import type { Mandate } from '@countersign/client'
 import { Codes, Id, Nothing, Time } from '../../parts/values.tsx'
 import { Detail, type DetailPage } from '../../recipe/detail-page.tsx'
-import { CheckIn, Revoke } from './acts.tsx'
+import { CheckIn, Narrow, Revoke } from './acts.tsx'
 import { Children } from './children.tsx'
 import { heartbeatOf, Members, revocationOf } from './facts.tsx'
 import { leftOf } from './list.tsx'
@@ -36,6 +36,7 @@ const page: DetailPage<Mandate> = {
     mandate.revokedAt === null && (
       <>
         {mandate.heartbeat !== null && <CheckIn mandate={mandate} />}
+        <Narrow mandate={mandate} />
         <Revoke mandate={mandate} />
       </>
     ),

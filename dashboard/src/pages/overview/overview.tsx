@@ -115,9 +115,19 @@ function groupsOf(data: Overview): { title: string; rows: Waiting[] }[] {
     {
       title: 'Agents and traces',
       rows: [
-        { title: 'Suspended agents', count: agents?.suspended, path: 'agents', guide: 'authorize/agents' },
-        { title: 'Agents held by a lock', count: agents?.heldByLock, path: 'agents', guide: 'authorize/agents' },
-        { title: 'Session locks', count: locks?.locked, path: 'locks', guide: 'trace/killswitch' },
+        {
+          title: 'Suspended agents',
+          count: agents?.suspended,
+          path: 'agents?status=suspended',
+          guide: 'authorize/agents',
+        },
+        {
+          title: 'Agents held by a lock',
+          count: agents?.heldByLock,
+          path: 'agents?status=suspended',
+          guide: 'authorize/agents',
+        },
+        { title: 'Session locks', count: locks?.locked, path: 'locks?status=locked', guide: 'trace/killswitch' },
         { title: 'Traces that failed', count: traces?.failedJobs, path: 'traces', guide: 'trace/trace' },
       ],
     },
