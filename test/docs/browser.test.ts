@@ -323,32 +323,6 @@ describe.skipIf(!hasBrowser)(
       await browser.show(1400, 'light')
     })
 
-    it('asks for no session where nobody is signed in, so that the console stays empty', async () => {
-      for (const [path, shown] of [
-        ['login/link', '#request'],
-        ['login/invite', '#message'],
-        ['passkeys', '#signin'],
-        ['share', '#message'],
-        ['', '.cards'],
-      ] as const) {
-        await browser.open(root + path)
-        await browser.see(`document.querySelector('${shown}').hidden === false`)
-        expect([path, browser.asked().filter((asked) => asked.includes('/v1/'))]).toEqual([path, []])
-        expect([path, browser.complaints()]).toEqual([path, []])
-      }
-    })
-
-    it('asks once for a session that ended elsewhere', async () => {
-      await browser.open(`${root}passkeys`)
-      await browser.evaluate(`document.cookie = 'svc_csrf=${'a'.repeat(43)}; Path=/'`)
-      const asked = () => browser.asked().filter((one) => one.includes('/v1/')).length
-      for (const times of [1, 0]) {
-        await browser.open(`${root}passkeys`)
-        await browser.see(`document.querySelector('#message').innerText === 'Sign in to see your passkeys.'`)
-        expect(asked()).toBe(times)
-      }
-    })
-
     it('lists the guides without scripts', async () => {
       await browser.show(360, 'light')
       await browser.setScripts(false)

@@ -10,5 +10,6 @@ if (pathname === '/approve') {
   const path = id === undefined ? 'approvals' : `approvals/${id}`
   window.history.replaceState(null, '', `/app/${environment}/${path}`)
 }
+if (pathname === '/passkeys') window.history.replaceState(null, '', '/app/sandbox/passkeys')
 
 export {}

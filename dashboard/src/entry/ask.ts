@@ -31,7 +31,16 @@ export function readCsrfToken(): string | undefined {
 /** Who is signed in. Without the cookie the service is not asked: its 401 would be an error in the console. */
 export async function readSession() {
   if (readCsrfToken() === undefined) return undefined
-  return (await visitor.auth.session.retrieve().catch(() => undefined))?.session ?? undefined
+  try {
+    return (await visitor.auth.session.retrieve()).session ?? undefined
+  } catch (error) {
+    // The session ended elsewhere. The next page need not ask again.
+    if (error instanceof CountersignError && error.status === 401) {
+      // biome-ignore lint/suspicious/noDocumentCookie: browsers of 2024 have no Cookie Store API
+      document.cookie = 'svc_csrf=; Path=/; SameSite=Lax; Max-Age=0'
+    }
+    return undefined
+  }
 }
 
 export interface Refusal {

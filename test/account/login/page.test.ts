@@ -90,4 +90,29 @@ describe.skipIf(!hasChromium)('a browser (skipped where there is no Chromium)', 
     expect(await service.test.owner(members, [accountId, email])).toEqual([{ role: 'analyst' }])
     expect(complaints).toEqual([])
   })
+
+  it('asks for no session where nobody is signed in, and once for one that ended elsewhere', async () => {
+    await page.context().clearCookies()
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/')) asked.push(request.url())
+    })
+    for (const [path, shown] of [
+      ['login/link', 'Mail me a link'],
+      ['login/sso', 'Go on'],
+      ['login/invite', 'This address is not a whole link'],
+      ['share', 'This address is not a whole link'],
+    ] as const) {
+      await open(`${service.app.url}/${path}`)
+      await page.getByText(shown).waitFor()
+      expect([path, asked]).toEqual([path, []])
+    }
+    await page.evaluate(`document.cookie = 'svc_csrf=${'a'.repeat(43)}; Path=/'`)
+    for (const times of [1, 1]) {
+      await open(`${service.app.url}/login/link`)
+      await page.getByText('Mail me a link').waitFor()
+      expect(asked).toHaveLength(times)
+    }
+    expect(complaints).toEqual([])
+  })
 })
