@@ -25,9 +25,7 @@ await preparePython()
 // The processes that tests start.
 await run([join(ROOT, 'commands/compile-cache.ts')])
 // Tests open its pages. A whole run builds it once, and nothing when its sources are those of the last build.
-if (args.length === 0 || args.some((name) => name.includes('dashboard'))) {
-  await run([join(ROOT, 'commands/dashboard.ts'), 'build'])
-}
+await run([join(ROOT, 'commands/dashboard.ts'), 'build'])
 const tally = { passed: 0, failed: 0 }
 const steps =
   args.length > 0
