@@ -21,8 +21,8 @@ export const DEFAULT_TOOLS: readonly DefaultTool[] = [
   {
     operation: 'intent.authorize',
     description:
-      'Ask for permission for one action before you do it. Gives an intent_token, or none and an approval_id: then people decide, ' +
-      'and get_approval waits for them. A mandate_id names the standing permission to act under.',
+      'Ask for permission for one action before you do it. Gives an intent_token. With an approval_id people have to approve first: ' +
+      'get_approval waits for them. A mandate_id names the standing permission to act under.',
     arguments: [
       ...ACTION,
       'action_type',
@@ -136,15 +136,12 @@ function describeVerdict({ valid, reason, detail, decision_id: decision, approva
   return `The action must not run: ${show(reason)}.${more}${waiting} Decision ${show(decision)}.`
 }
 
-function describeAuthorization({
-  intent_token: token,
-  jti,
-  approval_id: approval,
-  expires_at: expiry,
-}: Answer): string {
-  const waiting = typeof approval === 'string' ? ` People have to approve it: get_approval ${show(approval)}.` : ''
-  const issued = typeof token === 'string' ? 'Token' : 'No token yet'
-  return `${issued} for ${show(jti)}, until ${show(expiry)}.${waiting}`
+function describeAuthorization({ jti, approval_id: approval, expires_at: expiry }: Answer): string {
+  const next =
+    typeof approval === 'string'
+      ? `People have to approve it first: wait for get_approval ${show(approval)}.`
+      : 'Verify it right before the action.'
+  return `Issued ${show(jti)}, until ${show(expiry)}. ${next}`
 }
 
 function describeApproval({ approval_id: id, status, resolution, expires_at: expiry }: Answer): string {
