@@ -1,5 +1,7 @@
 // Which tools there are: what they cost a model, what the options choose, and that none consents for people or shows a secret.
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { EXCEPTIONS } from '../../../clients/exceptions.ts'
 import { readDocument } from '../../../clients/generate/document.ts'
@@ -7,11 +9,11 @@ import { judge } from '../../../clients/generate/judgement.ts'
 import { type Api, type Operation, readApi, sdkOf } from '../../../clients/generate/operations.ts'
 import { createCaller } from '../../../clients/mcp/src/calls/caller.ts'
 import { EXCLUDED, OPERATIONS } from '../../../clients/mcp/src/generated/operations.ts'
-import { readOptions, SCOPES, UsageError } from '../../../clients/mcp/src/options.ts'
+import { readOptions, SCOPES, USAGE, UsageError } from '../../../clients/mcp/src/options.ts'
 import { createServer } from '../../../clients/mcp/src/server.ts'
 import { createCatalog, inputOf, type Selection } from '../../../clients/mcp/src/tools/catalog.ts'
 import { DEFAULT_TOOLS } from '../../../clients/mcp/src/tools/defaults.ts'
-import { findOperations } from '../../../clients/mcp/src/tools/find.ts'
+import { CALL, FIND, findOperations } from '../../../clients/mcp/src/tools/find.ts'
 import { validatorOf } from '../../../clients/mcp/src/tools/validate.ts'
 import { connect } from './connect.ts'
 
@@ -215,5 +217,33 @@ describe('find_operations', () => {
   it('says of what is no tool why not', () => {
     const { not_available: reasons } = findOperations(catalog, 'approvals approve')
     expect(reasons[0]).toEqual({ operation: 'approvals.approve', reason: EXCLUDED['approvals.approve'] })
+  })
+})
+
+describe.each(['docs/reference/mcp.md', 'clients/mcp/README.md'])('%s', (page) => {
+  const text = readFileSync(join(import.meta.dirname, '../../..', page), 'utf8')
+
+  it('shows the default tools', () => {
+    const [, table = ''] = /\n## Tools\n\n(\|[\s\S]+?)\n\n/.exec(text) ?? []
+    const shown = [...table.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name]) => name)
+    expect(shown).toEqual([...createCatalog(ALL).tools.map(({ operation }) => operation.tool), FIND.name, CALL.name])
+  })
+
+  it('shows each option', () => {
+    const shown = [...text.matchAll(/^\| .*$/gm)].flatMap(([row]) =>
+      [...row.matchAll(/--[a-z][a-z-]+/g)].map(([option]) => option),
+    )
+    const listed = [...USAGE.matchAll(/--[a-z][a-z-]+/g)].map(([option]) => option)
+    expect(new Set([...shown, '--host', '--port'])).toEqual(new Set(listed))
+  })
+
+  it('configures hosts in one way', () => {
+    const blocks = [...text.matchAll(/```json\n([\s\S]+?)```/g)].map(([, block = '']) => JSON.parse(block))
+    expect(blocks.length).toBeGreaterThan(0)
+    for (const { mcpServers, servers } of blocks) {
+      const { command, args, env } = (mcpServers ?? servers).countersign
+      expect([command, ...args]).toEqual(['npx', '-y', '@countersign/mcp'])
+      expect(Object.keys(env)).toEqual(['COUNTERSIGN_BASE_URL', 'COUNTERSIGN_API_KEY'])
+    }
   })
 })

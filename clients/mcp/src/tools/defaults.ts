@@ -39,8 +39,8 @@ export const DEFAULT_TOOLS: readonly DefaultTool[] = [
     operation: 'intent.verify',
     description:
       'Answer whether an action may run now; call it right before the action, with the same description and payload. `valid: false` ' +
-      'is a refusal with its reason: do not run the action then, and do not work around it. After a valid answer run the action ' +
-      'once, and report_outcome.',
+      'is a refusal with its reason: do not run the action then, and do not work around it. After a valid answer without ' +
+      '`already_executed` run the action once, and report_outcome.',
     arguments: ['intent_token', ...ACTION, 'audience', 'counterparty', 'execute'],
     describe: describeVerdict,
   },
@@ -129,8 +129,11 @@ export const DEFAULT_TOOLS: readonly DefaultTool[] = [
   },
 ]
 
-function describeVerdict({ valid, reason, detail, decision_id: decision, approval_id: approval }: Answer): string {
-  if (valid === true) return `The action may run (decision ${show(decision)}). Report its outcome.`
+function describeVerdict(answer: Answer): string {
+  const { valid, reason, detail, decision_id: decision, approval_id: approval, already_executed: isRepeated } = answer
+  if (valid === true && isRepeated === true)
+    return `It was executed before: do not run it again (decision ${show(decision)}).`
+  if (valid === true) return `The action may run once (decision ${show(decision)}). Report its outcome.`
   const waiting = typeof approval === 'string' ? ` People decide in approval ${show(approval)}.` : ''
   const more = typeof detail === 'string' ? ` ${show(detail)}` : ''
   return `The action must not run: ${show(reason)}.${more}${waiting} Decision ${show(decision)}.`
