@@ -1,7 +1,7 @@
 // Sends an operation with the arguments of a model. Names stay as in the interface; retries, time-outs and errors are those of the
 // client library, which shows the key nowhere.
 
-import type { ClientOptions } from '../../../typescript/src/core/options.ts'
+import type { CallOptions, ClientOptions } from '../../../typescript/src/core/options.ts'
 import { createTransport, type Request } from '../../../typescript/src/core/transport.ts'
 import type { Operation } from '../operation.ts'
 import { VERSION } from '../version.ts'
@@ -11,7 +11,7 @@ export type Answer = Record<string, unknown>
 export interface Caller {
   /** @throws {InvalidArgument} {CountersignError} */
   call(operation: Operation, args: Answer, signal?: AbortSignal): Promise<Answer>
-  /** A GET without arguments that no tool has. @throws {CountersignError} */
+  /** A GET at the start, without arguments. @throws {CountersignError} */
   get(path: string): Promise<Answer>
   /** A file of the service. @throws {InvalidArgument} {CountersignError} */
   download(segments: readonly string[], signal?: AbortSignal): Promise<{ mimeType: string; bytes: Uint8Array }>
@@ -28,23 +28,26 @@ export const ROWS = 20
 const TIMEOUT_MS = 30_000
 const MAX_RETRIES = 2
 const MAX_WAIT_SECONDS = 25
+// A host waits for the start of its servers.
+const START_MS = 5_000
 const MAX_DOWNLOAD_BYTES = 8_000_000
 
 export function createCaller(options: ClientOptions): Caller {
   const transport = createTransport({ timeoutMs: TIMEOUT_MS, maxRetries: MAX_RETRIES, ...options })
 
-  async function send(request: Request, signal: AbortSignal | undefined): Promise<Answer> {
-    const { answer } = await transport.send(request, async (response) => (await response.json()) as Answer, { signal })
+  async function send(request: Request, options: CallOptions): Promise<Answer> {
+    const { answer } = await transport.send(request, async (response) => (await response.json()) as Answer, options)
     return answer
   }
 
   return {
     async call(operation, args, signal) {
-      const answer = await send(requestOf(operation, args), signal)
+      const answer = await send(requestOf(operation, args), { signal })
       return operation.isPage && !isPagedByService(operation) ? pageOf(answer, args.cursor) : answer
     },
 
-    get: (path) => send({ method: 'GET', path, headers: headersOf(), isRepeatable: true }, undefined),
+    get: (path) =>
+      send({ method: 'GET', path, headers: headersOf(), isRepeatable: true }, { timeoutMs: START_MS, maxRetries: 0 }),
 
     async download(segments, signal) {
       const request = { method: 'GET', path: pathOf(segments), headers: headersOf('*/*'), isRepeatable: true }

@@ -58,10 +58,19 @@ export function show(value: unknown): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text
 }
 
+/** Hosts that show a model the text alone still let it read each row by its id. */
 function lineOfPage({ data, next_cursor: cursor }: Answer): string {
-  const count = Array.isArray(data) ? data.length : 0
-  const rows = `${count} ${count === 1 ? 'row' : 'rows'}`
-  return typeof cursor === 'string' ? `${rows}; the next page has cursor ${JSON.stringify(cursor)}` : `${rows}, no more`
+  const rows = Array.isArray(data) ? data : []
+  const ids = rows.flatMap((row) => idOf(row) ?? [])
+  const count = `${rows.length} ${rows.length === 1 ? 'row' : 'rows'}${ids.length === 0 ? '' : ` (${ids.join(', ')})`}`
+  return typeof cursor === 'string'
+    ? `${count}; the next page has cursor ${JSON.stringify(cursor)}`
+    : `${count}, no more`
+}
+
+function idOf(row: unknown): string | undefined {
+  const [first] = Object.entries((row ?? {}) as Answer).find(([name]) => name.endsWith('_id')) ?? []
+  return first === undefined ? undefined : show((row as Answer)[first])
 }
 
 function lineOf(answer: Answer): string {
