@@ -11,6 +11,8 @@ type JsonSchema = Record<string, unknown>
 const FILE = 'clients/mcp/src/generated/operations.ts'
 // The service applies it to lists; tools have a bound of their own.
 const LIMIT = 'limit'
+// Tools add it to destructive operations.
+const CONFIRM = 'confirm'
 
 export function writeMcp(api: Api): Record<string, string> {
   const { allowed, excluded } = judge(api)
@@ -54,6 +56,8 @@ function entryOf(operation: Operation, writer: Writer) {
     ...(members ?? []),
     ...wholeOf(operation),
   ]
+  if (all.some(({ name }) => name === CONFIRM))
+    throw new Error(`${sdkOf(operation)} has an argument ${CONFIRM} of its own`)
   const twin = all.find(({ name }, index) => all.findIndex((one) => one.name === name) !== index)
   if (twin !== undefined) throw new Error(`${sdkOf(operation)} has two arguments ${twin.name}`)
   return {

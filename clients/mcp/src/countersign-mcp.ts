@@ -4,7 +4,7 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { checkBaseUrl, checkKey } from '../../typescript/src/core/options.ts'
 import { createCaller } from './calls/caller.ts'
-import { readCredential } from './credential.ts'
+import { readCredential } from './calls/credential.ts'
 import { isLoopback, serveHttp } from './http.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { createServer } from './server.ts'

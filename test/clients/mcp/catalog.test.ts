@@ -11,10 +11,9 @@ import { createCaller } from '../../../clients/mcp/src/calls/caller.ts'
 import { EXCLUDED, OPERATIONS } from '../../../clients/mcp/src/generated/operations.ts'
 import { readOptions, SCOPES, USAGE, UsageError } from '../../../clients/mcp/src/options.ts'
 import { createServer } from '../../../clients/mcp/src/server.ts'
-import { createCatalog, inputOf, type Selection } from '../../../clients/mcp/src/tools/catalog.ts'
+import { createCatalog, inputOf, type Selection, validatorOf } from '../../../clients/mcp/src/tools/catalog.ts'
 import { DEFAULT_TOOLS } from '../../../clients/mcp/src/tools/defaults.ts'
 import { CALL, FIND, findOperations } from '../../../clients/mcp/src/tools/find.ts'
-import { validatorOf } from '../../../clients/mcp/src/tools/validate.ts'
 import { connect } from './connect.ts'
 
 const api = readApi(await readDocument(), EXCEPTIONS)

@@ -23,7 +23,6 @@ export interface OperationTool {
   description: string
   input: StandardSchemaWithJSON<Answer>
   output: StandardSchemaWithJSON<Answer>
-  describe: Describe | undefined
 }
 
 export interface Catalog {
@@ -68,7 +67,6 @@ function toolOf(operation: Operation, chosen: DefaultTool | undefined): Operatio
     description: chosen?.description ?? `${operation.summary}.`,
     input: fromJsonSchema<Answer>(inputOf(operation, chosen)),
     output: fromJsonSchema<Answer>(operation.output),
-    describe: chosen?.describe,
   }
   made.set(operation.name, tool)
   return tool
@@ -117,4 +115,19 @@ function definitionsOf(schema: JsonSchema): Record<string, JsonSchema> {
   }
   visit(schema)
   return used
+}
+
+export type Validated = { value: Answer; issues: undefined } | { value: undefined; issues: string }
+
+const compiled = new Map<string, StandardSchemaWithJSON<Answer>>()
+
+/** Arguments of call_operation are checked as those of tools are. Each schema is compiled once. */
+export function validatorOf(name: string, schemaOf: () => JsonSchema): (value: unknown) => Promise<Validated> {
+  return async (value) => {
+    const schema = compiled.get(name) ?? fromJsonSchema<Answer>(schemaOf())
+    compiled.set(name, schema)
+    const result = await schema['~standard'].validate(value)
+    if (result.issues === undefined) return { value: result.value, issues: undefined }
+    return { value: undefined, issues: result.issues.map(({ message }) => message).join('; ') }
+  }
 }

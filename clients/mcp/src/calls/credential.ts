@@ -1,8 +1,8 @@
 // A key that lacks a scope, or that only reads, gets no tool that the service would refuse. The service says what the key may do.
 
-import { CountersignError } from '../../typescript/src/core/errors.ts'
-import type { Caller } from './calls/caller.ts'
-import type { Selection } from './tools/catalog.ts'
+import { CountersignError } from '../../../typescript/src/core/errors.ts'
+import type { Selection } from '../tools/catalog.ts'
+import type { Caller } from './caller.ts'
 
 export interface CredentialOptions {
   options: Selection
