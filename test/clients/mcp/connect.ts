@@ -40,8 +40,12 @@ export async function connect(factory: () => McpServer, era: Era, host: HostOpti
   }
 }
 
-export async function connectHttp(url: string, era: Era, headers: Record<string, string> = {}): Promise<Connected> {
-  const made = makeClient(era, {})
+export async function connectHttp(
+  url: string,
+  era: Era,
+  { headers = {}, ...host }: HostOptions & { headers?: Record<string, string> } = {},
+): Promise<Connected> {
+  const made = makeClient(era, host)
   await made.client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
   return { ...made, close: () => made.client.close() }
 }

@@ -132,7 +132,7 @@ describe('on loopback', () => {
     for (const credential of ['Basic dXNlcjpwYXNz', 'Bearer', 'Bearer two words']) {
       expect(await send(local.url, { Authorization: credential }), credential).toMatchObject({ status: 401 })
     }
-    const on = await connectHttp(local.url, 'modern', { Authorization: 'Bearer svc_test_of_nobody' })
+    const on = await connectHttp(local.url, 'modern', { headers: { Authorization: 'Bearer svc_test_of_nobody' } })
     expect(await on.client.callTool({ name: 'list_claims' })).toMatchObject({ isError: true })
     await on.close()
   })
@@ -148,6 +148,30 @@ describe('on loopback', () => {
   })
 })
 
+describe('a destructive call over HTTP', () => {
+  const revoke = { scope: 'device', device_id: 'lost-1', reason: 'Lost' }
+  const answer = () => ({ action: 'accept', content: { confirm: true } }) as const
+
+  it('asks the person of a host of 2026', async () => {
+    const on = await connectHttp(local.url, 'modern', { answer })
+    const result = await on.client.callTool({ name: 'revoke_intents', arguments: revoke })
+    expect(result).toMatchObject({ structuredContent: { device_id: 'lost-1' } })
+    expect(on.asked).toEqual([expect.stringContaining('lost-1')])
+    await on.close()
+  })
+
+  it('takes the id again from a host of 2025, which no request reaches', async () => {
+    const on = await connectHttp(local.url, 'legacy', { answer })
+    const refused = await on.client.callTool({ name: 'revoke_intents', arguments: revoke })
+    expect(refused).toMatchObject({ isError: true, structuredContent: { code: 'confirmation_required' } })
+    const confirmed = { ...revoke, confirm: 'lost-1' }
+    const result = await on.client.callTool({ name: 'revoke_intents', arguments: confirmed })
+    expect(result).toMatchObject({ structuredContent: { device_id: 'lost-1' } })
+    expect(on.asked).toEqual([])
+    await on.close()
+  })
+})
+
 describe('on another address', () => {
   it('a request without a key is refused, and the key of the environment is not used', async () => {
     expect(await send(open.url)).toMatchObject({ status: 401, challenge: 'Bearer' })
@@ -157,7 +181,7 @@ describe('on another address', () => {
     const other = await service.makeCaller()
     const claimId = await service.makeClaim(other)
     const url = open.url.replace('0.0.0.0', '127.0.0.1')
-    const on = await connectHttp(url, era, { Authorization: `Bearer ${other.key}` })
+    const on = await connectHttp(url, era, { headers: { Authorization: `Bearer ${other.key}` } })
     const { structuredContent } = await on.client.callTool({ name: 'list_claims' })
     expect(structuredContent).toMatchObject({ data: [{ claim_id: claimId }] })
     await on.close()
