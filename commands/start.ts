@@ -1,5 +1,6 @@
 // `npm start`: everything in two processes, or with `-- --processes` in those of the Procfile, until Ctrl-C.
 
+import { join } from 'node:path'
 import { retryWhileSlow } from '#src/platform/db/retry.ts'
 import { buildDashboard, canBuild } from './dashboard/build.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
@@ -114,6 +115,9 @@ function describe(deployment: Deployment, loginLink: string | undefined): string
       // An old photo without a position would come out as failed.
       `  npm run capture -- photo.jpg --captured-at now --lat 52.5163 --lng 13.3777 --url ${baseUrl} --key ${state.account.key}`,
       '',
+      `Tools for a model: the configuration of an MCP host (${baseUrl}/docs/reference/mcp)`,
+      `  ${describeTools(baseUrl, state.account.key)}`,
+      '',
     )
   }
   const allowed = config.OUTBOUND_ALLOW.map((host) => `, ${host}`).join('')
@@ -145,6 +149,13 @@ function describe(deployment: Deployment, loginLink: string | undefined): string
     'Ctrl-C drains and stops.',
   )
   return lines.join('\n')
+}
+
+/** The form that most hosts read: they start the program, which calls this service. */
+function describeTools(baseUrl: string, key: string): string {
+  const program = join(import.meta.dirname, '../clients/mcp/src/countersign-mcp.ts')
+  const env = { COUNTERSIGN_BASE_URL: baseUrl, COUNTERSIGN_API_KEY: key }
+  return JSON.stringify({ mcpServers: { countersign: { command: process.execPath, args: [program], env } } })
 }
 
 function aligned(rows: readonly (readonly string[])[]): string[] {

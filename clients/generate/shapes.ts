@@ -5,7 +5,9 @@ import type { OpenApiDocument, Schema } from './document.ts'
 
 /** What a value looks like. `named` refers to a type of the document; null is one of the options of a union. */
 export type Shape =
-  | { readonly kind: 'text' | 'integer' | 'number' | 'boolean' | 'null' | 'anything' | 'bytes' }
+  | { readonly kind: 'integer' | 'number' | 'boolean' | 'null' | 'anything' | 'bytes' }
+  /** `format` is set for times: models write them themselves, where programs have a library. */
+  | { readonly kind: 'text'; readonly format?: 'date-time' | 'date' }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
   | { readonly kind: 'enumeration'; readonly values: readonly string[] }
   | { readonly kind: 'list'; readonly item: Shape }
@@ -108,7 +110,10 @@ function readAny(schema: Schema, place: string): Shape {
 function readTyped(schema: Schema, place: string): Shape {
   const { type, format, items } = schema
   if (type === undefined) return { kind: 'anything' }
-  if (type === 'string') return { kind: format === 'binary' ? 'bytes' : 'text' }
+  if (type === 'string') {
+    if (format === 'binary') return { kind: 'bytes' }
+    return format === 'date-time' || format === 'date' ? { kind: 'text', format } : { kind: 'text' }
+  }
   if (type === 'integer' || type === 'number' || type === 'boolean' || type === 'null') return { kind: type }
   if (type === 'array') return { kind: 'list', item: readShape(items as Schema, `${place}[]`) }
   if (type === 'object') return readObject(schema, place)

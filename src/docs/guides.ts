@@ -77,7 +77,7 @@ export const GUIDES: Record<string, readonly string[]> = {
   trace: ['trace', 'canaries', 'killswitch', 'attribution', 'diffs', 'shares', 'backends'],
   account: ['keys', 'account', 'login', 'team', 'sso', 'scim', 'plans'],
   webhooks: ['webhooks', 'webhook-delivery'],
-  reference: ['api', 'overview', 'analytics'],
+  reference: ['api', 'overview', 'analytics', 'mcp'],
   operate: [
     'deploy',
     'configuration',

@@ -5,6 +5,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { isAlive } from '../../commands/embedded/process-lock.ts'
 import { readProcfile } from '../../commands/supervisor.ts'
@@ -105,6 +107,17 @@ async function isServed(): Promise<boolean> {
   return false
 }
 
+/** The tools that a host of MCP gets with the configuration that `npm start` prints. */
+async function toolsBy({ said }: Started): Promise<string[]> {
+  const [configuration = ''] = /\{"mcpServers".*\}$/m.exec(said()) ?? []
+  const { command, args, env } = JSON.parse(configuration).mcpServers.countersign
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(new StdioClientTransport({ command, args, env }))
+  const { tools } = await client.listTools()
+  await client.close()
+  return tools.map(({ name }) => name)
+}
+
 describe('npm start', { timeout: PATIENCE_MS }, () => {
   it('becomes ready beside two busy loops, at the first start, and ends in order', async () => {
     for (let loop = 0; loop < BUSY_LOOPS; loop += 1) spin()
@@ -113,6 +126,7 @@ describe('npm start', { timeout: PATIENCE_MS }, () => {
     const baseUrl = /Countersign listens on (\S+)/.exec(started.said())?.[1]
     expect((await fetch(`${baseUrl}/health`)).status).toBe(200)
     expect((await measuredBy(started)).sort()).toEqual(['all', 'web'])
+    expect(await toolsBy(started)).toContain('verify_intent')
     started.child.kill('SIGINT')
     expect(await started.ended).toBe(0)
     expect(started.said()).toMatch(/Interrupted: draining\.\.\.\n[\s\S]*Stopped\.\n/)

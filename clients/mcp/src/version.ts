@@ -1,0 +1,3 @@
+// The version of the package, as in package.json: a test compares them.
+
+export const VERSION = '0.1.0'
