@@ -31,6 +31,7 @@ export const PLAIN_READS = [
   '/v1/org/users',
   '/v1/overview',
   '/v1/reason-codes',
+  '/v1/roles',
   '/v1/webhook-deliveries',
   '/v1/webhook-deliveries/export',
 ]

@@ -308,6 +308,7 @@ const PUBLIC = [
   'GET /v1/jwks',
   'GET /v1/openapi.json',
   'GET /v1/reason-codes',
+  'GET /v1/roles',
   'GET /v1/trace/shares/view',
   'POST /v1/auth/magic-link',
   'POST /v1/auth/magic-link/verify',

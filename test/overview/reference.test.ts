@@ -31,6 +31,18 @@ describe('the reason codes', () => {
   })
 })
 
+describe('the roles', () => {
+  it('are answered without a key, with what each may do in which environment', async () => {
+    const { json } = await call(app, '/v1/roles')
+    const roles = json.data as { role: string; permissions: { permission: string; environments: string[] }[] }[]
+    expect(roles.map(({ role }) => role)).toEqual(['owner', 'admin', 'approver', 'analyst', 'developer'])
+    const developer = new Map(roles.at(-1)?.permissions.map((one) => [one.permission, one.environments]))
+    expect(developer.get('keys.manage')).toEqual(['sandbox', 'live'])
+    expect(developer.get('claims.read')).toEqual(['sandbox'])
+    expect(developer.has('team.write')).toBe(false)
+  })
+})
+
 describe('the changelog', () => {
   it('is answered without a key, and not again while it is the same', async () => {
     const { status, json, headers } = await call(app, '/v1/changelog')

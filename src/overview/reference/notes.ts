@@ -18,6 +18,25 @@ export const NOTES: Record<string, Note> = {
       },
     },
   },
+  'GET /v1/roles': {
+    description:
+      'All of them in one page, the one with the most permissions first. What a session may do is in `permissions` of ' +
+      '`GET /v1/auth/session`: the plan and the state of the account take some away.',
+    answers: {
+      200: {
+        example: listed({
+          role: 'developer',
+          permissions: [
+            {
+              permission: 'keys.manage',
+              allows: 'create, list, change, rotate and revoke API keys',
+              environments: ['sandbox', 'live'],
+            },
+          ],
+        }),
+      },
+    },
+  },
   'GET /v1/changelog': {
     description:
       'The changelog of this service as data. With `If-None-Match` the answer is 304 until the changelog has changed.',

@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { role } from '#src/account/sessions/views.ts'
+import { ROLES } from '#src/catalogue/access.ts'
+import { PERMISSION_NAMES, PERMISSIONS, rolesWith } from '#src/catalogue/permissions.ts'
 import { publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, wholeList } from '#src/platform/http/page.ts'
 import { type ChangelogVersion, readChangelog } from './changelog.ts'
@@ -6,6 +9,7 @@ import { listReasonCodes, REASON_PLACES, type ReasonCodeEntry } from './reasons.
 
 // Public data, which pages of other origins fetch.
 const PUBLIC_DATA = { 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-Origin': '*' }
+const ENVIRONMENTS = ['sandbox', 'live'] as const
 const common = { method: 'GET', effect: 'read', kind: 'list' } as const
 
 const reasonCodeView = z
@@ -23,6 +27,23 @@ const reasonCodeView = z
     remedy: z.string().describe('What to do about the code.'),
   })
   .meta({ id: 'ReasonCode' })
+
+const roleView = z
+  .object({
+    role,
+    permissions: z.array(
+      z
+        .object({
+          permission: z.string(),
+          allows: z.string().describe('What a holder may do.'),
+          environments: z
+            .array(z.enum(['sandbox', 'live']).meta({ id: 'Environment' }))
+            .describe('Environments in which the role has it.'),
+        })
+        .meta({ id: 'RolePermission' }),
+    ),
+  })
+  .meta({ id: 'RoleEntry' })
 
 const changeView = z
   .object({
@@ -63,6 +84,19 @@ export function referenceRoutes({ baseUrl }: { baseUrl: string }): Route[] {
     publicEndpoint(
       {
         ...common,
+        path: '/v1/roles',
+        operationId: 'listRoles',
+        sdk: 'overview.roles.list',
+        summary: 'List the roles of users, and what each may do',
+        public: 'It is published at /docs/roles as well',
+        view: listOf(roleView),
+        status: [200],
+      },
+      async () => reply(200, wholeList(ROLES.map(describeRole)), PUBLIC_DATA),
+    ),
+    publicEndpoint(
+      {
+        ...common,
         path: '/v1/changelog',
         operationId: 'listChangelog',
         sdk: 'overview.changelog.list',
@@ -77,4 +111,12 @@ export function referenceRoutes({ baseUrl }: { baseUrl: string }): Route[] {
       },
     ),
   ]
+}
+
+function describeRole(name: (typeof ROLES)[number]): z.input<typeof roleView> {
+  const permissions = PERMISSION_NAMES.flatMap((permission) => {
+    const environments = ENVIRONMENTS.filter((environment) => rolesWith(permission, environment).includes(name))
+    return environments.length === 0 ? [] : [{ permission, allows: PERMISSIONS[permission].allows, environments }]
+  })
+  return { role: name, permissions }
 }

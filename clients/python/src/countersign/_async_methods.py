@@ -5064,11 +5064,33 @@ class AsyncOverviewReasonCodesMethods(AsyncGroup):
         )
 
 
+class AsyncOverviewRolesMethods(AsyncGroup):
+    def list(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> AsyncPages[models.RoleEntry, models.RoleEntryList]:
+        """List the roles of users, and what each may do.
+
+        All of them in one page, the one with the most permissions first. What a session may do is in `permissions`
+        of `GET /v1/auth/session`: the plan and the state of the account take some away.
+
+        No key is needed. It is published at /docs/roles as well.
+        """
+        return self._pages(
+            "GET",
+            "/v1/roles",
+            models.RoleEntryList,
+            timeout=timeout,
+        )
+
+
 class AsyncOverviewMethods(AsyncGroup):
     def __init__(self, transport: AsyncTransport) -> None:
         super().__init__(transport)
         self.changelog = AsyncOverviewChangelogMethods(transport)
         self.reason_codes = AsyncOverviewReasonCodesMethods(transport)
+        self.roles = AsyncOverviewRolesMethods(transport)
 
     async def retrieve(
         self,

@@ -5064,11 +5064,33 @@ class OverviewReasonCodesMethods(Group):
         )
 
 
+class OverviewRolesMethods(Group):
+    def list(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> Pages[models.RoleEntry, models.RoleEntryList]:
+        """List the roles of users, and what each may do.
+
+        All of them in one page, the one with the most permissions first. What a session may do is in `permissions`
+        of `GET /v1/auth/session`: the plan and the state of the account take some away.
+
+        No key is needed. It is published at /docs/roles as well.
+        """
+        return self._pages(
+            "GET",
+            "/v1/roles",
+            models.RoleEntryList,
+            timeout=timeout,
+        )
+
+
 class OverviewMethods(Group):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
         self.changelog = OverviewChangelogMethods(transport)
         self.reason_codes = OverviewReasonCodesMethods(transport)
+        self.roles = OverviewRolesMethods(transport)
 
     def retrieve(
         self,

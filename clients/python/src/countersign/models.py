@@ -3683,6 +3683,29 @@ class RiskThresholds(AnswerModel):
     failed: int
 
 
+class RoleEntry(AnswerModel):
+    role: literals.Role | str
+    permissions: list[RolePermission]
+
+
+class RoleEntryList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[RoleEntry]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class RolePermission(AnswerModel):
+    permission: str
+    allows: str
+    """What a holder may do."""
+    environments: list[literals.Environment | str]
+    """Environments in which the role has it."""
+
+
 class RootCa(AnswerModel):
     root_ca_id: str
     name: str

@@ -305,6 +305,8 @@ import type {
   RiskPolicy,
   RiskPolicyDryRun,
   RiskPolicyList,
+  RoleEntry,
+  RoleEntryList,
   RollBackPolicyRequest,
   RootCa,
   RootCaList,
@@ -2928,14 +2930,30 @@ export class OverviewReasonCodesMethods extends Group {
   }
 }
 
+export class OverviewRolesMethods extends Group {
+  /**
+   * List the roles of users, and what each may do.
+   *
+   * All of them in one page, the one with the most permissions first. What a session may do is in `permissions` of `GET
+   * /v1/auth/session`: the plan and the state of the account take some away.
+   *
+   * No key is needed. It is published at /docs/roles as well.
+   */
+  list(options?: CallOptions): Pages<RoleEntry, RoleEntryList> {
+    return this.callPages<RoleEntry, RoleEntryList>('/v1/roles', { answer: 'RoleEntry' }, options)
+  }
+}
+
 export class OverviewMethods extends Group {
   readonly changelog: OverviewChangelogMethods
   readonly reasonCodes: OverviewReasonCodesMethods
+  readonly roles: OverviewRolesMethods
 
   constructor(transport: Transport) {
     super(transport)
     this.changelog = new OverviewChangelogMethods(transport)
     this.reasonCodes = new OverviewReasonCodesMethods(transport)
+    this.roles = new OverviewRolesMethods(transport)
   }
 
   /**

@@ -134,6 +134,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   RevokedApiKey: { created_by: 'flat', warnings: 'flat' },
   RiskPolicy: { changed_by: 'flat' },
   RiskPolicyDryRun: { data: 'RejudgedClaim' },
+  RoleEntry: { permissions: 'flat' },
   RootCa: { certificate: 'flat' },
   RotatedApiKey: { created_by: 'flat', predecessor: 'ApiKey' },
   RotatedPolicyWebhookSecret: { rotated_by: 'flat' },

@@ -4773,6 +4773,29 @@ export interface RiskThresholds {
 
 export type Role = 'owner' | 'admin' | 'approver' | 'analyst' | 'developer'
 
+export interface RoleEntry {
+  role: Open<Role>
+  permissions: RolePermission[]
+}
+
+export interface RoleEntryList {
+  object: 'list'
+  data: RoleEntry[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+export interface RolePermission {
+  permission: string
+  /** What a holder may do. */
+  allows: string
+  /** Environments in which the role has it. */
+  environments: Open<Environment>[]
+}
+
 export interface RollBackPolicyRequest {
   /** The version to return to; 0 is the defaults. */
   version: number
