@@ -10,7 +10,9 @@ export default defineConfig({
   base: '/app/',
   plugins: [react()],
   resolve: {
+    // The longer name first: the shorter one is its beginning.
     alias: {
+      '@countersign/client/verify': fileURLToPath(new URL('../clients/typescript/src/verify.ts', import.meta.url)),
       '@countersign/client': fileURLToPath(new URL('../clients/typescript/src/countersign.ts', import.meta.url)),
     },
   },

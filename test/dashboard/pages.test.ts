@@ -4,22 +4,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestCaller } from '../support/callers.ts'
 import { type Dashboard, findInaccessible, hasChromium, startDashboard, type Visitor } from '../support/dashboard.ts'
+import { ACCOUNT_PAGES } from './account-pages.ts'
+import { type AccountIds, makeAccountData } from './account-rows.ts'
+import { MISSING, type PageRow } from './page-row.ts'
 import { makePageData, type PageIds } from './rows.ts'
-
-interface PageRow {
-  /** Below /app/<environment>/; `:claim` and the like are replaced by an id. */
-  path: string
-  /** Its heading, with data. */
-  heading: string
-  /** The request without which it can't show anything. */
-  request: RegExp
-  /** Without it, the page says so. */
-  permission?: string
-  /** What it says without data. */
-  empty?: string
-}
-
-const MISSING = 'There is no such thing in this environment'
 
 const PAGES: readonly PageRow[] = [
   { path: 'overview', heading: 'What waits', request: /\/v1\/overview$/ },
@@ -95,30 +83,36 @@ const PAGES: readonly PageRow[] = [
     request: /\/v1\/account\/reevaluations\/ree/,
     empty: MISSING,
   },
+  ...ACCOUNT_PAGES,
 ]
 
 describe.skipIf(!hasChromium)('the pages of the dashboard (skipped where there is no Chromium)', () => {
   let dashboard: Dashboard
   let scope: TestCaller
-  let ids: PageIds
+  let ids: PageIds & AccountIds
   let owner: Visitor
   let stranger: Visitor
   let developer: Visitor
+  let analyst: Visitor
   beforeAll(async () => {
     dashboard = await startDashboard()
     scope = await dashboard.service.makeCaller()
-    ids = await makePageData(dashboard.service, scope)
+    ids = {
+      ...(await makePageData(dashboard.service, scope)),
+      ...(await makeAccountData(dashboard.service, scope)),
+    }
     owner = await dashboard.signIn(scope.accountId)
     const empty = await dashboard.service.makeCaller()
     stranger = await dashboard.signIn(empty.accountId, { scheme: 'dark', width: 390 })
     developer = await dashboard.signIn(scope.accountId, { role: 'developer' })
+    analyst = await dashboard.signIn(scope.accountId, { role: 'analyst' })
   })
   afterAll(() => dashboard?.close())
 
-  describe.each(PAGES)('$path', ({ path: pattern, heading, request, permission, empty }) => {
+  describe.each(PAGES)('$path', ({ path: pattern, heading, request, permission, deniedTo, empty }) => {
     let path: string
     beforeAll(() => {
-      path = pattern.replace(/:(\w+)/, (_, name) => ids[name as keyof PageIds])
+      path = pattern.replace(/:(\w+)/, (_, name) => ids[name as keyof typeof ids])
     })
 
     it('shows its data, with nothing that axe finds, and asks no other host', async () => {
@@ -176,7 +170,7 @@ describe.skipIf(!hasChromium)('the pages of the dashboard (skipped where there i
     })
 
     it.skipIf(permission === undefined)('says which permission it takes where the user has none', async () => {
-      const { page, visit } = developer
+      const { page, visit } = deniedTo === 'analyst' ? analyst : developer
       await visit(`live/${path}`)
       await page.getByText(permission ?? '', { exact: true }).waitFor()
       expect(await page.getByRole('navigation').getByRole('link', { name: heading }).count()).toBe(0)

@@ -5,7 +5,10 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { announceSessionEnd } from './session-end.ts'
 
 const noticeEnd = (error: unknown) => {
-  if (error instanceof CountersignError && error.status === 401) announceSessionEnd()
+  if (!(error instanceof CountersignError)) return
+  // There is a session, and it is older than the act allows.
+  if (error.code === 'session_required') announceSessionEnd('old')
+  else if (error.status === 401) announceSessionEnd('ended')
 }
 
 export const queries = new QueryClient({

@@ -27,6 +27,33 @@ export const SECTIONS: readonly { title: string; sections: readonly Section[] }[
       { title: 'Re-evaluations', path: 'reevaluations', permission: 'policy.read', product: 'attest' },
     ],
   },
+  {
+    title: 'Developers',
+    sections: [
+      { title: 'API keys', path: 'keys', permission: 'keys.manage' },
+      { title: 'Endpoints', path: 'endpoints', permission: 'webhooks.read' },
+      { title: 'Deliveries', path: 'deliveries', permission: 'webhooks.read' },
+      { title: 'Events', path: 'events', permission: 'events.read' },
+      { title: 'Consumers', path: 'consumers', permission: 'webhooks.read' },
+    ],
+  },
+  {
+    title: 'Account',
+    sections: [
+      { title: 'Users', path: 'users', permission: 'team.read' },
+      { title: 'Invites', path: 'invites', permission: 'team.write' },
+      { title: 'Roles', path: 'roles', permission: 'team.read' },
+      { title: 'Single sign-on', path: 'sso', permission: 'sso.write' },
+      { title: 'Directory tokens', path: 'scim-tokens', permission: 'sso.write' },
+      { title: 'Plan and usage', path: 'usage', permission: 'usage.read' },
+      { title: 'Statements', path: 'statements', permission: 'usage.read' },
+      { title: 'Audit log', path: 'audit', permission: 'audit.read' },
+      { title: 'Your sessions', path: 'sign-ins', permission: 'session.own' },
+      { title: 'Your passkeys', path: 'passkeys', permission: 'passkeys.own' },
+      { title: 'Exports', path: 'exports', permission: 'account.export' },
+      { title: 'Close the account', path: 'closing', permission: 'account.close' },
+    ],
+  },
 ]
 
 const PAGES = SECTIONS.flatMap(({ sections }) => sections)
@@ -57,6 +84,13 @@ const BY_PREFIX: Record<string, string> = {
   rca: 'roots',
   cpa: 'anchors',
   ree: 'reevaluations',
+  key: 'keys',
+  whe: 'endpoints',
+  whd: 'deliveries',
+  evt: 'events',
+  usr: 'users',
+  aud: 'audit',
+  exp: 'exports',
 }
 
 export function pathOfId(id: string): string | undefined {

@@ -3,12 +3,12 @@
 
 import type { Session } from '@countersign/client'
 import { CountersignError } from '@countersign/client'
-import { Alert, Button, Center, Loader, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Center, getDefaultZIndex, Loader, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, type FormEvent, type ReactNode, use, useEffect, useRef, useState } from 'react'
 import { Failed } from '../parts/failed.tsx'
 import { clientOf, type EnvironmentName } from './client.ts'
-import { announceSession, onOtherTab, onSessionEnd } from './session-end.ts'
+import { announceSession, onOtherTab, onSessionEnd, type SessionEnd } from './session-end.ts'
 
 export interface Signed {
   session: Session
@@ -32,7 +32,7 @@ export function useClient() {
 
 export function SessionProvider({ environment, children }: { environment: EnvironmentName; children: ReactNode }) {
   const cache = useQueryClient()
-  const [isOver, setIsOver] = useState(false)
+  const [end, setEnd] = useState<SessionEnd>()
   const query = useQuery({
     queryKey: ['session', environment],
     queryFn: async () => (await clientOf(environment).auth.session.retrieve()).session,
@@ -40,13 +40,13 @@ export function SessionProvider({ environment, children }: { environment: Enviro
   })
   const { data: session } = query
 
-  useEffect(() => onSessionEnd(() => setIsOver(true)), [])
+  useEffect(() => onSessionEnd(setEnd), [])
   async function signedInAgain(): Promise<void> {
     const { data: now } = await query.refetch()
     if (now === undefined || now === null) return
     // What another user may see is not what is shown.
     if (session !== undefined && session !== null && session.user.userId !== now.user.userId) window.location.reload()
-    setIsOver(false)
+    setEnd(undefined)
     void cache.invalidateQueries()
   }
   const again = useRef(signedInAgain)
@@ -76,15 +76,19 @@ export function SessionProvider({ environment, children }: { environment: Enviro
     <Context value={signed}>
       {children}
       <Modal
-        opened={isOver}
-        onClose={() => {}}
-        withCloseButton={false}
+        opened={end !== undefined}
+        onClose={() => setEnd(undefined)}
+        withCloseButton={end === 'old'}
         closeOnEscape={false}
         closeOnClickOutside={false}
         title="Sign in again"
+        // A form that is open stays below it.
+        zIndex={getDefaultZIndex('popover')}
       >
         <Text size="sm" mb="md">
-          Your session has ended. What you wrote on this page is kept.
+          {end === 'old'
+            ? 'This takes a sign-in of the last 10 minutes. The form stays open: confirm it once more afterwards.'
+            : 'Your session has ended. What you wrote on this page is kept.'}
         </Text>
         <LinkForm email={session.user.email} onSignedIn={() => void signedInAgain()} />
       </Modal>

@@ -1,24 +1,15 @@
 // A change with a few fields: a button opens a form, the form may say what follows before it is sent, and it is sent once.
 
-import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { useClient, useSession } from '../app/session.tsx'
 import type { Client } from '../recipe/list-page.tsx'
+import { type ActField, Field } from './act-field.tsx'
 import { useDraft } from './draft.ts'
 import { Failed } from './failed.tsx'
-import { StillWaiting, useOnceKey } from './send.tsx'
-
-export interface ActField {
-  name: string
-  title: string
-  about?: string
-  /** `time` is a time of the reader's zone: empty, or as the browser's field gives it. */
-  kind?: 'text' | 'area' | 'time'
-  isRequired?: boolean
-  maxLength?: number
-}
+import { StillWaiting, useOnceKey, useOneAtATime } from './send.tsx'
 
 interface ActProps<Answer> {
   /** What the button says, also the title of the form. */
@@ -30,26 +21,36 @@ interface ActProps<Answer> {
   about?: ReactNode
   fields?: readonly ActField[]
   isDangerous?: boolean
+  /** The button of a row of a list. */
+  isSmall?: boolean
+  /** A text that has to be typed before it is sent. */
+  typed?: string
   /** What follows from these values: shown, and confirmed, before they are sent. */
   review?(values: Values): ReactNode
   send(client: Client, values: Values, options: { idempotencyKey: string }): PromiseLike<Answer>
   onDone?(answer: Answer): void
+  /** What is shown in place of the form after it was sent, such as a secret; without it the form closes. */
+  result?(answer: Answer): ReactNode
 }
 
-type Values = Readonly<Record<string, string>>
+export type Values = Readonly<Record<string, string>>
 const NO_FIELDS: readonly ActField[] = []
 
 export function Act<Answer>(props: ActProps<Answer>) {
-  const { title, permission, isDangerous = false } = props
+  const { title, permission, isDangerous = false, isSmall = false } = props
   const { may } = useSession()
   const [isOpen, form] = useDisclosure()
   if (!may(permission)) return null
   return (
     <>
-      <Button size="xs" variant={isDangerous ? 'default' : 'filled'} onClick={form.open}>
+      <Button
+        size={isSmall ? 'compact-xs' : 'xs'}
+        variant={isDangerous || isSmall ? 'default' : 'filled'}
+        onClick={form.open}
+      >
         {title}
       </Button>
-      <Modal opened={isOpen} onClose={form.close} title={title} size="lg">
+      <Modal opened={isOpen} onClose={form.close} title={title} size="lg" closeOnClickOutside={false}>
         <Form {...props} onClose={form.close} />
       </Modal>
     </>
@@ -57,42 +58,91 @@ export function Act<Answer>(props: ActProps<Answer>) {
 }
 
 function Form<Answer>(props: ActProps<Answer> & { onClose(): void }) {
-  const { title, name, about, fields = NO_FIELDS, isDangerous = false, review, send, onDone, onClose } = props
+  const { title, name, about, fields = NO_FIELDS, isDangerous = false, typed, review, send, onDone, result } = props
+  const { onClose } = props
   const client = useClient()
+  const { session } = useSession()
   const cache = useQueryClient()
-  const [empty] = useState<Record<string, string>>(() => Object.fromEntries(fields.map((field) => [field.name, ''])))
+  const [empty] = useState<Record<string, string>>(() =>
+    Object.fromEntries(fields.map((field) => [field.name, field.initial ?? ''])),
+  )
+  const [confirmation, setConfirmation] = useState('')
+  // A draft is stored in the browser, so secrets are no part of it.
+  const [secrets, setSecrets] = useState<Record<string, string>>({})
   const { draft, change, clear } = useDraft(name, empty)
+  const values = { ...draft, ...secrets }
   const [isReviewed, setIsReviewed] = useState(false)
   const { keyOf, renew } = useOnceKey()
+  const { start, end } = useOneAtATime()
   const act = useMutation({
-    mutationFn: async () => await send(client, draft, { idempotencyKey: keyOf(draft) }),
+    mutationFn: async () => await send(client, values, { idempotencyKey: keyOf(values) }),
     onSuccess: async (answer) => {
       renew()
       clear()
-      await cache.invalidateQueries()
-      onClose()
+      if (result === undefined) {
+        await cache.invalidateQueries()
+        onClose()
+      } else {
+        // Another state of the row could take the form away with what it shows: the page is read again when it closes.
+        await cache.invalidateQueries({ refetchType: 'none' })
+      }
       onDone?.(answer)
     },
+    onSettled: end,
   })
+  useEffect(() => {
+    if (!act.isSuccess) return
+    return () => void cache.invalidateQueries()
+  }, [act.isSuccess, cache])
+  // An act that asked for a new sign-in has it now.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another session ends what was refused
+  useEffect(() => act.reset(), [session.sessionId])
+  const isLast = review === undefined || isReviewed
+  if (act.isSuccess && result !== undefined) {
+    return (
+      <Stack>
+        {result(act.data)}
+        <Group justify="flex-end">
+          <Button onClick={onClose}>Done</Button>
+        </Group>
+      </Stack>
+    )
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (review !== undefined && !isReviewed) setIsReviewed(true)
-    else if (!act.isPending) act.mutate()
+    if (!isLast) setIsReviewed(true)
+    else start(() => act.mutate())
   }
   return (
     <form onSubmit={submit}>
       <Stack>
-        {about !== undefined && <Text size="sm">{about}</Text>}
+        {about !== undefined && (
+          <Text size="sm" component="div">
+            {about}
+          </Text>
+        )}
         {isReviewed
-          ? review?.(draft)
+          ? review?.(values)
           : fields.map((field) => (
               <Field
                 key={field.name}
                 field={field}
-                value={draft[field.name] ?? ''}
-                onChange={(value) => change({ [field.name]: value })}
+                value={values[field.name] ?? ''}
+                onChange={(value) =>
+                  field.kind === 'secret'
+                    ? setSecrets({ ...secrets, [field.name]: value })
+                    : change({ [field.name]: value })
+                }
               />
             ))}
+        {typed !== undefined && isLast && (
+          <TextInput
+            label={`Type “${typed}” to confirm`}
+            value={confirmation}
+            autoComplete="off"
+            onChange={(event) => setConfirmation(event.currentTarget.value)}
+          />
+        )}
         {act.isError && <Failed error={act.error} />}
         <StillWaiting isPending={act.isPending} />
         <Group justify="flex-end">
@@ -102,29 +152,14 @@ function Form<Answer>(props: ActProps<Answer> & { onClose(): void }) {
           <Button
             type="submit"
             loading={act.isPending}
-            color={isDangerous && (review === undefined || isReviewed) ? 'red' : undefined}
+            disabled={typed !== undefined && isLast && confirmation !== typed}
+            color={isDangerous && isLast ? 'red' : undefined}
           >
-            {review !== undefined && !isReviewed ? 'Continue' : title}
+            {isLast ? title : 'Continue'}
           </Button>
         </Group>
       </Stack>
     </form>
-  )
-}
-
-function Field({ field, value, onChange }: { field: ActField; value: string; onChange(value: string): void }) {
-  const { title, about, kind = 'text', isRequired = false, maxLength } = field
-  const common = { label: title, description: about, required: isRequired, value, maxLength }
-  if (kind === 'area') {
-    return <Textarea {...common} rows={8} ff="monospace" onChange={(event) => onChange(event.currentTarget.value)} />
-  }
-  return (
-    <TextInput
-      {...common}
-      type={kind === 'time' ? 'datetime-local' : 'text'}
-      step={kind === 'time' ? 1 : undefined}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
   )
 }
 

@@ -32,7 +32,8 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => voi
   )
 }
 
-function titleOf({ status }: CountersignError): string {
+function titleOf({ status, code }: CountersignError): string {
+  if (code === 'session_required') return 'Sign in again to do this'
   if (status === 403) return 'Your role does not allow this'
   if (status === 404) return 'There is no such thing in this environment'
   if (status === 409 || status === 412) return 'Somebody else changed it first'

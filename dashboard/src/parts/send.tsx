@@ -22,6 +22,24 @@ export function useOnceKey() {
   }
 }
 
+/**
+ * @returns what starts an act unless it runs: the second press of a double click comes before the page shows that it waits,
+ * and its refusal would hide the answer to the first. `end` when it has ended.
+ */
+export function useOneAtATime() {
+  const isRunning = useRef(false)
+  return {
+    start(act: () => void): void {
+      if (isRunning.current) return
+      isRunning.current = true
+      act()
+    },
+    end(): void {
+      isRunning.current = false
+    },
+  }
+}
+
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return `page_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`

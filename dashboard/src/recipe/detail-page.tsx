@@ -5,6 +5,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { isActive } from '../app/activity.ts'
 import { clientOf } from '../app/client.ts'
 import { sectionOf } from '../app/sections.ts'
 import { useSession } from '../app/session.tsx'
@@ -28,9 +29,13 @@ export interface DetailPage<Row> {
   actions?(row: Row): ReactNode
   /** What belongs to it, below the facts. */
   children?(row: Row): ReactNode
+  /** Whether it changes by itself now: then it is read again every few seconds. */
+  isMoving?(row: Row): boolean
   /** Events about it are listed. */
   hasEvents?: boolean
 }
+
+const MOVING_MS = 2_000
 
 export type Fact = readonly [name: string, value: ReactNode]
 
@@ -47,6 +52,8 @@ function Shown<Row>({ page }: { page: DetailPage<Row> }) {
   const query = useQuery({
     queryKey: ['detail', page.name, environment, id],
     queryFn: ({ signal }) => page.retrieve(client, id, signal),
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && page.isMoving?.(data) === true && isActive() ? MOVING_MS : false,
   })
   if (query.isPending) {
     return (

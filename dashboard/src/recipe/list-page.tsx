@@ -2,7 +2,7 @@
 // stand in the address, so that Back, a reload and a link show the same rows.
 
 import type { PageOf, Pages } from '@countersign/client'
-import { Alert, Button, Code, Group, Menu, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
+import { Alert, Button, Code, Group, Menu, Skeleton, Stack, Table, Text, Title, VisuallyHidden } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
@@ -14,6 +14,7 @@ import { clientOf } from '../app/client.ts'
 import { useSession } from '../app/session.tsx'
 import { Failed, Forbidden } from '../parts/failed.tsx'
 import { formatNumber } from '../parts/measures.ts'
+import { SCROLLABLE } from '../parts/scrollable.ts'
 import { exportRows } from './export.ts'
 import { type Filter, FilterBar } from './filters.tsx'
 import { useRowKeys } from './row-keys.ts'
@@ -128,7 +129,7 @@ function Rows<Row>({ page }: { page: ListPage<Row> }) {
       {query.isSuccess && rows.length === 0 && <Empty page={page} filters={filters} onClear={() => go({})} />}
       {rows.length > 0 && (
         <div ref={table}>
-          <Table.ScrollContainer minWidth={Math.min(columns.length * 110, 900)} type="native">
+          <Table.ScrollContainer minWidth={Math.min(columns.length * 110, 900)} type="native" {...SCROLLABLE}>
             <Table highlightOnHover verticalSpacing={6} aria-label={page.title} aria-busy={query.isFetching}>
               <Table.Thead>
                 <Table.Tr>
@@ -137,7 +138,11 @@ function Rows<Row>({ page }: { page: ListPage<Row> }) {
                       {title}
                     </Table.Th>
                   ))}
-                  {page.rowActions !== undefined && <Table.Th aria-label="Actions" />}
+                  {page.rowActions !== undefined && (
+                    <Table.Th>
+                      <VisuallyHidden>Actions</VisuallyHidden>
+                    </Table.Th>
+                  )}
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
