@@ -151,6 +151,8 @@ function Rows<Row>({ page }: { page: ListPage<Row> }) {
                     key={page.idOf(row)}
                     data-current={index === current}
                     onClick={(event) => {
+                      // A form that a button of the row opened is no part of the row, and its clicks arrive here, too.
+                      if (!event.currentTarget.contains(event.target as Element)) return
                       // A link, button or selected text of the row has its own meaning.
                       if ((event.target as Element).closest('a, button, input') !== null) return
                       if (window.getSelection()?.toString() !== '') return
