@@ -192,7 +192,7 @@ describe.skipIf(!hasChromium)('an administrator (skipped where there is no Chrom
     await page.getByText('You have no passkey yet.').waitFor()
   })
 
-  it('exports everything, downloads it, closes the account and opens it again', async () => {
+  it('exports everything, downloads it, reads what a smaller plan takes away, closes the account and opens it again', async () => {
     const { page, visit } = owner
     const { test, services } = dashboard.service
     await visit('sandbox/exports')
@@ -208,6 +208,13 @@ describe.skipIf(!hasChromium)('an administrator (skipped where there is no Chrom
     await page.getByRole('button', { name: 'Download' }).click()
     expect((await downloaded).suggestedFilename()).toMatch(/^exp_.*\.zip$/)
 
+    await visit('sandbox/usage')
+    await page
+      .getByRole('row', { name: /^growth/ })
+      .getByRole('button', { name: 'Change to it' })
+      .click()
+    await dialog().getByText('users beside the owner can no longer sign in').waitFor()
+    await page.keyboard.press('Escape')
     await visit('sandbox/closing')
     await page.getByRole('button', { name: 'Close the account' }).click()
     await dialog().getByRole('button', { name: 'Continue' }).click()
