@@ -46,6 +46,23 @@ const PAGES: readonly { name: string; path: string; opens?: string }[] = [
   { name: 'locks', path: 'locks' },
   { name: 'revocations', path: 'revocations' },
   { name: 'reports', path: 'reports' },
+  { name: 'keys', path: 'keys' },
+  { name: 'endpoints', path: 'endpoints' },
+  { name: 'deliveries', path: 'deliveries' },
+  { name: 'events', path: 'events' },
+  { name: 'consumers', path: 'consumers' },
+  { name: 'users', path: 'users' },
+  { name: 'invites', path: 'invites' },
+  { name: 'roles', path: 'roles' },
+  { name: 'sso', path: 'sso' },
+  { name: 'scim-tokens', path: 'scim-tokens' },
+  { name: 'usage', path: 'usage' },
+  { name: 'statements', path: 'statements' },
+  { name: 'audit', path: 'audit' },
+  { name: 'sign-ins', path: 'sign-ins' },
+  { name: 'passkeys', path: 'passkeys' },
+  { name: 'exports', path: 'exports' },
+  { name: 'closing', path: 'closing' },
 ]
 
 process.exit(await main())

@@ -1,5 +1,6 @@
 // Data of the pages for developers and for the administration of an account.
 
+import { newId } from '#src/platform/ids.ts'
 import type { TestCaller } from '../support/callers.ts'
 import type { TestService } from '../support/service.ts'
 
@@ -13,7 +14,7 @@ export interface AccountIds {
   export: string
 }
 
-/** A key, an endpoint with a ping that waits, a consumer, an invite, an identity provider, a directory token, an export, usage. */
+/** A key, an endpoint with a ping that waits, a consumer, an invite, a directory token, an export, usage. */
 export async function makeAccountData(service: TestService, { accountId }: TestCaller): Promise<AccountIds> {
   const { headers, userId } = await service.signIn(accountId)
   const send = async (path: string, json?: object, method = 'POST') => {
@@ -29,6 +30,11 @@ export async function makeAccountData(service: TestService, { accountId }: TestC
   await send('/v1/org/users/invite', { email: 'ada@example.com', role: 'analyst' })
   await send('/v1/auth/scim-tokens')
   const exported = await send('/v1/account/export', {})
+  await service.test.owner(
+    `INSERT INTO usage_entries (account_id, environment, operation, subject_id, units, at)
+     VALUES ($1, 'live', 'attest', $2, 30, now()), ($1, 'live', 'verify', $3, 4, now())`,
+    [accountId, newId('att', 'live'), newId('clm', 'live')],
+  )
   const { json } = await service.call({}, '/v1/account/audit', { headers })
   const [entry] = json.data as { audit_entry_id: string }[]
   return {

@@ -1,24 +1,25 @@
-// The way of an administrator through the dashboard, in a real browser: people are invited, given roles and removed, and an
-// identity provider is connected and tested.
+// The way of an administrator through the dashboard, in a real browser: people are invited, given roles and removed, an identity
+// provider is connected and tested, a passkey is registered, everything is exported, and the account is closed.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RealProvider, startRealProvider } from '../account/sso/real-provider.ts'
 import type { TestCaller } from '../support/callers.ts'
 import { type Dashboard, findInaccessible, hasChromium, startDashboard, type Visitor } from '../support/dashboard.ts'
-
-// Nothing listens there: the test itself leads back from the provider.
-const BASE_URL = 'http://127.0.0.1:4999'
+import { createJobs } from '../support/jobs.ts'
+import { type Localhost, openLocalhost } from '../support/localhost.ts'
 
 describe.skipIf(!hasChromium)('an administrator (skipped where there is no Chromium)', () => {
   const records = new Map<string, string>()
   let dashboard: Dashboard
+  let localhost: Localhost
   let provider: RealProvider
   let caller: TestCaller
   let owner: Visitor
   beforeAll(async () => {
-    provider = await startRealProvider({ redirectUri: `${BASE_URL}/login/sso` })
+    localhost = await openLocalhost(() => dashboard.service.app.port)
+    provider = await startRealProvider({ redirectUri: `${localhost.root}/login/sso` })
     dashboard = await startDashboard({
-      env: { OUTBOUND_ALLOW: '127.0.0.1', BASE_URL },
+      env: { OUTBOUND_ALLOW: '127.0.0.1', BASE_URL: localhost.root, WEBAUTHN_RP_ID: '', WEBAUTHN_ORIGINS: '' },
       overrides: () => ({
         async lookupTxt(name: string) {
           const found = records.get(name)
@@ -33,6 +34,7 @@ describe.skipIf(!hasChromium)('an administrator (skipped where there is no Chrom
   afterAll(async () => {
     await dashboard?.close()
     await provider?.close()
+    localhost?.close()
   })
 
   const rowOf = (email: string) => owner.page.getByRole('row').filter({ hasText: email })
@@ -159,5 +161,69 @@ describe.skipIf(!hasChromium)('an administrator (skipped where there is no Chrom
     await dialog().getByLabel('Users of the domain sign in by it only').check()
     await dialog().getByRole('button', { name: 'Change', exact: true }).click()
     await page.getByText('users of the domain sign in by it only').waitFor()
+  })
+
+  it('registers a passkey, renames it and removes it', async () => {
+    const { context, page } = owner
+    // Browsers have passkeys of names, and of no addresses.
+    const cookies = (await context.cookies()).map(({ name, value }) => ({ name, value, url: localhost.root }))
+    await context.addCookies(cookies)
+    const devtools = await context.newCDPSession(page)
+    await devtools.send('WebAuthn.enable')
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    })
+    await page.goto(`${localhost.root}/app/sandbox/passkeys`)
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await dialog().getByLabel('Name').fill('Laptop')
+    await dialog().getByRole('button', { name: 'Add a passkey' }).click()
+    await rowOf('Laptop').getByRole('button', { name: 'Rename' }).click()
+    await dialog().getByLabel('Name').fill('Old laptop')
+    await dialog().getByRole('button', { name: 'Rename' }).click()
+    await rowOf('Old laptop').getByRole('button', { name: 'Remove' }).click()
+    await dialog().getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('You have no passkey yet.').waitFor()
+  })
+
+  it('exports everything, downloads it, reads what a smaller plan takes away, closes the account and opens it again', async () => {
+    const { page, visit } = owner
+    const { test, services } = dashboard.service
+    await visit('sandbox/exports')
+    await page.getByRole('button', { name: 'Request an export' }).click()
+    await dialog().getByRole('button', { name: 'Request an export' }).click()
+    await page.getByRole('link', { name: /^exp_/ }).click()
+    await page.getByText('queued').waitFor()
+    const work = services.features.flatMap(({ work: { export: make } = {} }) => (make === undefined ? [] : [make()]))[0]
+    if (work === undefined) throw new Error('nothing does the work of export')
+    await createJobs(test, 'export').drain(work, caller)
+    // The page follows it.
+    const downloaded = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download' }).click()
+    expect((await downloaded).suggestedFilename()).toMatch(/^exp_.*\.zip$/)
+
+    await visit('sandbox/usage')
+    await page
+      .getByRole('row', { name: /^growth/ })
+      .getByRole('button', { name: 'Change to it' })
+      .click()
+    await dialog().getByText('users beside the owner can no longer sign in').waitFor()
+    await page.keyboard.press('Escape')
+    await visit('sandbox/closing')
+    await page.getByRole('button', { name: 'Close the account' }).click()
+    await dialog().getByRole('button', { name: 'Continue' }).click()
+    expect(await dialog().getByRole('button', { name: 'Close the account' }).isDisabled()).toBe(true)
+    await dialog().getByLabel(/^Type/).fill('Test')
+    await dialog().getByRole('button', { name: 'Close the account' }).click()
+    await page.getByRole('alert').getByText('The account is closed').waitFor()
+    await page.getByRole('button', { name: 'Open it again' }).click()
+    await dialog().getByRole('button', { name: 'Open it again' }).click()
+    await page.getByText('The account is open.').waitFor()
   })
 })

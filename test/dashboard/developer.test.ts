@@ -92,6 +92,12 @@ describe.skipIf(!hasChromium)('a developer (skipped where there is no Chromium)'
     await dialog.getByText('“Claims system” is revoked.').waitFor()
     expect((await dashboard.service.call({ key: next }, '/v1/claims')).status).toBe(401)
     await dialog.getByRole('button', { name: 'Done' }).click()
+    // The keyboard alone opens the newest key.
+    await page.getByRole('heading', { level: 1 }).click()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Claims system' }).waitFor()
+    await page.getByText('203.0.113.0/24').waitFor()
   })
 
   it('adds an endpoint, whose secret is shown once, and sees what it answers to a ping', async () => {

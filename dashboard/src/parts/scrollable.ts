@@ -1,2 +1,5 @@
-/** For `Table.ScrollContainer`: a table that is wider than its page is scrolled by the keyboard, too. */
-export const SCROLLABLE = { tabIndex: 0 } as const
+/**
+ * For `Table.ScrollContainer`: the keyboard scrolls a table that is wider than its page, too, and what is hidden in the table for
+ * screen readers alone is placed within it, and does not widen the page.
+ */
+export const SCROLLABLE = { tabIndex: 0, pos: 'relative' } as const

@@ -143,13 +143,13 @@ function groupsOf(data: Overview): { title: string; rows: Waiting[] }[] {
         {
           title: 'Disabled endpoints',
           count: webhooks?.disabledEndpoints,
-          path: 'endpoints',
+          path: 'endpoints?status=disabled',
           guide: 'webhooks/webhooks',
         },
         {
           title: 'Failed deliveries',
           count: webhooks?.failedDeliveries,
-          path: 'deliveries',
+          path: 'deliveries?status=failed',
           guide: 'webhooks/webhook-delivery',
         },
         { title: 'Keys that expire', count: keys?.expiring, path: 'keys', guide: 'account/keys' },

@@ -40,7 +40,7 @@ export function UsageChart({ days, operations, cap }: UsageChartProps) {
             yAxisId="sum"
             orientation="right"
             allowDecimals={false}
-            width={64}
+            width={84}
             tick={text}
             tickFormatter={formatNumber}
           />
@@ -48,7 +48,7 @@ export function UsageChart({ days, operations, cap }: UsageChartProps) {
           <Legend
             wrapperStyle={{ fontSize: 12 }}
             formatter={(value) => (
-              <Text span size="xs">
+              <Text span size="xs" c="var(--mantine-color-text)">
                 {value}
               </Text>
             )}
@@ -61,6 +61,7 @@ export function UsageChart({ days, operations, cap }: UsageChartProps) {
               name={operation.replaceAll('_', ' ')}
               fill={COLORS[index % COLORS.length]}
               stackId="all"
+              maxBarSize={48}
               isAnimationActive={false}
             />
           ))}

@@ -18,7 +18,7 @@ export function DayTable({ days, operations, cap }: DayTableProps) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Day</Table.Th>
-            {[...head, ...(cap === null ? [] : ['Sum of the cap'])].map((title) => (
+            {[...head, ...(cap === null ? [] : ['Of the cap'])].map((title) => (
               <Table.Th key={title} ta="right">
                 {title}
               </Table.Th>

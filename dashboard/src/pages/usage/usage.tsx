@@ -9,6 +9,7 @@ import { Failed, Forbidden } from '../../parts/failed.tsx'
 import { formatNumber, formatTime } from '../../parts/measures.ts'
 import { SCROLLABLE } from '../../parts/scrollable.ts'
 import { Facts, Part } from '../../recipe/detail-page.tsx'
+import { ChangePlan } from './change-plan.tsx'
 import { UsageChart } from './chart.tsx'
 import { daysOf } from './days.ts'
 import { DayTable } from './table.tsx'
@@ -135,7 +136,7 @@ const factsOf = (limits: PlanLimits) =>
 
 const CHANGES: Record<string, string> = {
   current: 'this one',
-  owner: 'an owner can change to it through the API',
+  owner: 'an owner changes to it',
   operator: 'the operator of the service changes to it',
 }
 
@@ -151,19 +152,24 @@ function Plans({ plan: { plans } }: { plan: AccountPlan }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {plans.map(({ plan, limits, change }) => (
-            <Table.Tr key={plan}>
-              <Table.Th scope="row">
-                <Group gap="xs">
-                  {plan} {change === 'current' && <Badge size="sm">current</Badge>}
-                </Group>
-              </Table.Th>
-              <Table.Td>{formatNumber(limits.monthlyOperations)}</Table.Td>
-              <Table.Td>{formatNumber(limits.ratePerSecond)}</Table.Td>
-              <Table.Td>{formatNumber(limits.retentionDays)} days</Table.Td>
-              <Table.Td>{CHANGES[change] ?? change}</Table.Td>
-            </Table.Tr>
-          ))}
+          {plans.map((offer) => {
+            const { plan, limits, change } = offer
+            return (
+              <Table.Tr key={plan}>
+                <Table.Th scope="row">
+                  <Group gap="xs">
+                    {plan} {change === 'current' && <Badge size="sm">current</Badge>}
+                  </Group>
+                </Table.Th>
+                <Table.Td>{formatNumber(limits.monthlyOperations)}</Table.Td>
+                <Table.Td>{formatNumber(limits.ratePerSecond)}</Table.Td>
+                <Table.Td>{formatNumber(limits.retentionDays)} days</Table.Td>
+                <Table.Td>
+                  {CHANGES[change] ?? change} {change === 'owner' && <ChangePlan offer={offer} />}
+                </Table.Td>
+              </Table.Tr>
+            )
+          })}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
