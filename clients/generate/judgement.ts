@@ -100,6 +100,7 @@ const TRUST = 'People decide which devices and authorities are trusted.'
 const ACCOUNT = 'The owner administers the account.'
 const DISCLOSURE = 'A person grants or denies the view of masked neurons.'
 const OUTSIDERS = 'It serves people outside the account, who have a token of their own.'
+const CLINICAL = 'Clinicians act for themselves, and orders are about patients.'
 const POSITION = 'It moves the position of another program.'
 
 /** Exact names, or a group with everything below it (`auth.`). */
@@ -168,6 +169,7 @@ const EXCLUDED: Readonly<Record<string, string>> = {
   'devices.roots.delete': TRUST,
   'media.c2paAnchors.create': TRUST,
   'media.c2paAnchors.delete': TRUST,
+  'clinical.': CLINICAL,
   'claims.captures.create': 'The answer contains nonces, which are for capture devices.',
 }
 
