@@ -12,6 +12,7 @@ const SECONDS: Record<string, number> = {
   'test/commands/submit-resume.test.ts': 45,
   'test/docs/browser.test.ts': 60,
   'test/clients/python/package.test.ts': 45,
+  'test/clients/python-verifier/package.test.ts': 25,
   'test/platform/jobs/stuck.test.ts': 42,
   'test/clients/python/contract.test.ts': 27,
   'test/clients/python/scenarios.test.ts': 16,

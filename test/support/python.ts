@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { environmentOf, findInterpreters, type Interpreter, OLDEST } from '../../commands/python/environments.ts'
 
 export const PACKAGE = resolve(import.meta.dirname, '../../clients/python')
+export const VERIFIER = resolve(import.meta.dirname, '../../clients/python-verifier')
 
 const { oldest, newest } = findInterpreters()
 
