@@ -13,6 +13,8 @@ const SECONDS: Record<string, number> = {
   'test/docs/browser.test.ts': 60,
   'test/clients/python/package.test.ts': 45,
   'test/clients/python-verifier/package.test.ts': 25,
+  'test/clients/go-verifier/package.test.ts': 20,
+  'test/docs/phone.test.ts': 15,
   'test/platform/jobs/stuck.test.ts': 42,
   'test/clients/python/contract.test.ts': 27,
   'test/clients/python/scenarios.test.ts': 16,

@@ -12,6 +12,7 @@ import { CLAIMS, KEY_SET, makeToken } from '../../../tools/vectors/made/token-pa
 import { describeGos, GO_VERIFIER } from '../../support/go.ts'
 
 const run = promisify(execFile)
+const LIBRARIES = join(import.meta.dirname, '../../../docs/start/libraries.md')
 // The first run of a version compiles the standard library.
 const COMPILE_MS = 280_000
 
@@ -40,13 +41,14 @@ describeGos('the verifier', ({ env }, { isInstalled }) => {
   )
 
   it(
-    'installs from a clean checkout, and the examples of its README build; the first one verifies tokens',
+    'installs from a clean checkout, by the lines of its README, and the examples of its README build; the first one verifies tokens',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'go-verifier-'))
       const app = join(folder, 'app')
       await cp(GO_VERIFIER, join(folder, 'countersign/clients/go-verifier'), { recursive: true })
       const readme = await readFile(join(GO_VERIFIER, 'README.md'), 'utf8')
       const [example = '', second = ''] = readme.match(/(?<=```go\n)[^`]*/g) ?? []
+      expect(await readFile(LIBRARIES, 'utf8')).toContain(example)
       const iat = Math.floor(Date.now() / 1_000)
       const token = (more = {}) => makeToken({ payload: { ...CLAIMS, iat, exp: iat + 3_600, ...more } })
       const server = createServer((_, response) => response.end(JSON.stringify({ keys: KEY_SET })))
