@@ -40,10 +40,11 @@ const DECISIONS = 'decisions/'
 
 /** The folders of docs/ that are groups, with their guides, in reading order. A house test names a guide that is missing here. */
 export const GUIDES: Record<string, readonly string[]> = {
-  start: ['first-requests', 'dashboard'],
+  start: ['first-requests', 'libraries', 'dashboard'],
   attest: [
     'integrate',
     'events-and-batches',
+    'phone',
     'submit',
     'capture-kit',
     'hardware',

@@ -26,8 +26,10 @@ interface Tabs {
   files: readonly string[]
   /** What an account has before its first request; gives the ids that stand for those of the guide. */
   prepare?: (client: Countersign, language: Language | 'sh') => Promise<Record<string, string>>
-  /** Another file types the commands. */
+  /** Another file types the commands, or there are none. */
   hasCommands?: false
+  /** The one language that it has programs in. */
+  only?: Language
 }
 
 const GUIDES: readonly Tabs[] = [
@@ -36,6 +38,8 @@ const GUIDES: readonly Tabs[] = [
     // The command `capture` of the guide.
     prepare: async (client, language) => (language === 'sh' ? {} : captured(client, 'CLM-2026-001')),
   },
+  // Tests of each library install it from a checkout.
+  { files: ['docs/start/libraries.md'], hasCommands: false },
   // The second continues the first.
   { files: ['docs/authorize/authorize.md', 'docs/authorize/guard.md'] },
   { files: ['docs/authorize/mandates.md'] },
@@ -47,6 +51,12 @@ const GUIDES: readonly Tabs[] = [
   { files: ['docs/attest/cases.md'], prepare: escalated },
   { files: ['docs/attest/duplicates.md'], prepare: photographed },
   { files: ['docs/attest/evidence.md'], prepare: photographed },
+  {
+    files: ['docs/attest/phone.md'],
+    prepare: async () => ({ 'photo.jpg': join(data, 'photo.jpg') }),
+    hasCommands: false,
+    only: 'python',
+  },
   { files: ['docs/attest/risk-policy.md'] },
   { files: ['docs/authorize/agents.md'] },
   { files: ['docs/authorize/ledger.md'], prepare: mismatched },
@@ -77,6 +87,7 @@ const GUIDES: readonly Tabs[] = [
       }
     },
     hasCommands: false,
+    only: 'ts',
   },
 ]
 const titleOf = ({ files }: Tabs) => files.join(' and ')
@@ -84,6 +95,7 @@ const titleOf = ({ files }: Tabs) => files.join(' and ')
 const python = anyPython()
 const photo = await renderPhoto({ seed: 1, width: 640, height: 480, exif: null })
 const data = mkdtempSync(join(tmpdir(), 'countersign-data-'))
+writeFileSync(join(data, 'photo.jpg'), photo)
 /** The processes of both languages, which run beside the commands. */
 const started: Partial<Record<Language, { programs: Programs; ended: Promise<Map<string, string>> }>> = {}
 let system: System
@@ -287,8 +299,7 @@ describe.each([
     expect(await started[language]?.programs.types()).toBe('')
   })
 
-  // The library for TypeScript has a README in its own language alone.
-  const titles = GUIDES.map(titleOf).filter((title) => language === 'ts' || title.startsWith('docs/'))
+  const titles = GUIDES.filter(({ only = language }) => only === language).map(titleOf)
   it.runIf(isThere).each(titles)('%s prints what it says', { timeout: 240_000 }, async (title) => {
     expect((await started[language]?.ended)?.get(title)).toBe('')
   })

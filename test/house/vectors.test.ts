@@ -70,3 +70,12 @@ it('the service runs every file, and the TypeScript client every family that it 
   const client = Object.keys(await loadAnswers('typescript')).toSorted()
   expect(client).toEqual(FILES.filter((name) => IN_TYPESCRIPT.some((start) => name.startsWith(start))))
 })
+
+it.each(['python-verifier/tests/test_vectors.py', 'go-verifier/vectors_test.go'])(
+  'the tests in clients/%s run every file of tokens and canonical JSON',
+  (path) => {
+    const text = readFileSync(resolve(ROOT, 'clients', path), 'utf8')
+    const implemented = FILES.filter((name) => /^(?:tokens|canonical)\//.test(name))
+    expect(implemented.filter((name) => !text.includes(`"${name}"`))).toEqual([])
+  },
+)

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { type Block, blocksOf, fileOf, isPrinted } from './guide.ts'
-import { environment, PACKAGE } from './python.ts'
+import { environment, SOURCES } from './python.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const COMPILER = join(ROOT, 'node_modules/.bin/tsc')
@@ -97,7 +97,7 @@ export function createPrograms(language: Language, python = ''): Programs {
         language === 'ts'
           ? [COMPILER, [...flags, ...types, ...all]]
           : [python, ['-m', 'mypy', '--strict', '--no-error-summary', '--cache-dir', cache, ...all]]
-      const env = environment({ MYPYPATH: join(PACKAGE, 'src') })
+      const env = environment({ MYPYPATH: SOURCES })
       const { stdout } = await run(command, args, { cwd: folder, env }).catch((error: { stdout: string }) => error)
       return stdout
     },

@@ -2,12 +2,16 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
 import { environmentOf, findInterpreters, type Interpreter, OLDEST } from '../../commands/python/environments.ts'
 
 export const PACKAGE = resolve(import.meta.dirname, '../../clients/python')
+export const VERIFIER = resolve(import.meta.dirname, '../../clients/python-verifier')
+
+/** The sources of both packages, as PYTHONPATH and MYPYPATH have them. */
+export const SOURCES = [PACKAGE, VERIFIER].map((folder) => join(folder, 'src')).join(delimiter)
 
 const { oldest, newest } = findInterpreters()
 
@@ -129,8 +133,8 @@ export function startPython(python: string): PythonDriver {
   }
 }
 
-/** For processes that use the package from its sources. */
+/** For processes that use the packages from their sources. */
 export function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
   const { COUNTERSIGN_API_KEY: _key, COUNTERSIGN_BASE_URL: _url, ...own } = process.env
-  return { ...own, PYTHONPATH: join(PACKAGE, 'src'), PYTHONDONTWRITEBYTECODE: '1', NO_PROXY: '127.0.0.1', ...more }
+  return { ...own, PYTHONPATH: SOURCES, PYTHONDONTWRITEBYTECODE: '1', NO_PROXY: '127.0.0.1', ...more }
 }

@@ -178,6 +178,15 @@ def test_a_key_set_is_fetched_over_http(server: Server) -> None:
         KeySource(f"{server.url}/.well-known/jwks.json").find("k1")
 
 
+def test_keys_that_can_not_be_had_are_a_reason_and_raise_nothing() -> None:
+    token = ".".join(base64url(part) for part in (b'{"alg":"ES256","typ":"intent+jwt","kid":"k1"}', b"{}", bytes(64)))
+    made = Source()
+    made.is_down = True
+    verdict = verify_intent_token_offline(token, keys=made.source.find)
+    assert (verdict.valid, verdict.reason, verdict.problem) == (False, "keys_unavailable", "keys_unavailable")
+    assert str(verdict.cause) == "unreachable"
+
+
 def test_only_tokens_need_cryptography() -> None:
     program = """
 import sys

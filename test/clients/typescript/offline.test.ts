@@ -29,6 +29,36 @@ describe('verifyIntentTokenOffline', () => {
   })
 })
 
+describe('keys of verifyIntentTokenOffline', () => {
+  const token = vector.input.token
+  const now = () => new Date(vector.input.now * 1_000)
+
+  it('are a reason where they can not be had', async () => {
+    const cause = new Error('unreachable')
+    const broken: unknown[] = [undefined, {}, { keys: null }, { keys: 'x' }, () => Promise.reject(cause)]
+    for (const keys of broken) {
+      const verdict = await verifyIntentTokenOffline(token, { keys: keys as typeof jwks, now })
+      expect(verdict).toMatchObject({ valid: false, reason: 'keys_unavailable', problem: 'keys_unavailable' })
+      expect(verdict.cause).toBeInstanceOf(Error)
+    }
+    const verdict = await verifyIntentTokenOffline(token, { keys: () => Promise.reject(cause), now })
+    expect(verdict.cause).toBe(cause)
+  })
+
+  it('are unknown where they are no keys, and no points of the curve', async () => {
+    for (const x of [undefined, null, 7, '', 'A'.repeat(43), 'é', ['A']]) {
+      const keys = [null, 7, 'x', [], ...jwks.keys.map((key) => ({ ...key, x }))] as PublicKey[]
+      const verdict = await verifyIntentTokenOffline(token, { keys: { keys }, now })
+      expect(verdict).toMatchObject({ valid: false, reason: 'invalid_token', problem: 'unknown_key' })
+    }
+  })
+
+  it('refuse a token when the time is none', async () => {
+    const verdict = await verifyIntentTokenOffline(token, { keys: jwks, now: () => new Date(Number.NaN) })
+    expect(verdict).toMatchObject({ valid: false, reason: 'token_expired' })
+  })
+})
+
 describe('canonicalize', () => {
   it('writes what the service writes, and refuses what it refuses, for the same reason', () => {
     const limits = { maxBytes: 1_000_000, maxDepth: 32 }
@@ -130,6 +160,23 @@ describe('a key source', () => {
     expect(await source.find('new')).toMatchObject({ kid: 'new' })
     for (const unknown of ['a', 'b', 'c']) expect(await source.find(unknown)).toBeUndefined()
     expect(seen.fetched).toBe(2)
+  })
+
+  it('reads no further than 1 MiB, and passes over what is no key', async () => {
+    let sent = 0
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 65_536
+        controller.enqueue(new Uint8Array(65_536).fill(0x20))
+      },
+    })
+    const url = 'https://api.example.com/.well-known/jwks.json'
+    const source = createKeySource({ url, fetch: async () => new Response(endless) })
+    await expect(source.find(kid)).rejects.toThrow('too long')
+    expect(sent).toBeLessThan(2_000_000)
+
+    const mixed = createKeySource({ url, fetch: async () => Response.json({ keys: [null, 7, key] }) })
+    expect(await mixed.find(kid)).toMatchObject({ kid })
   })
 
   it('uses an old set as long as it was allowed to, and rejects without any', async () => {

@@ -38,9 +38,8 @@ export function createKeySource(options: KeySourceOptions): KeySource {
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    const text = await response.text()
-    if (!response.ok || text.length > MAX_BYTES) throw new Error(`the key set answered ${response.status}`)
-    const { keys } = JSON.parse(text) as { keys?: unknown }
+    if (!response.ok) throw new Error(`the key set answered ${response.status}`)
+    const { keys } = JSON.parse(await readText(response)) as { keys?: unknown }
     if (!Array.isArray(keys)) throw new Error('the answer is no key set')
     kept = { at: now().getTime(), keys: keys as PublicKey[] }
   }
@@ -53,6 +52,9 @@ export function createKeySource(options: KeySourceOptions): KeySource {
     return fetching
   }
 
+  // A set may have anything between its keys.
+  const findKept = (kid: string) => kept?.keys.find((key) => key?.kid === kid)
+
   return {
     async find(kid) {
       if (age() >= FRESH_MS) {
@@ -60,10 +62,28 @@ export function createKeySource(options: KeySourceOptions): KeySource {
           if (age() >= FRESH_MS + staleSeconds * 1_000) throw error
         })
       }
-      const known = kept?.keys.find((key) => key.kid === kid)
+      const known = findKept(kid)
       if (known !== undefined || now().getTime() - triedAt < REFETCH_MS) return known
       await refresh().catch(() => {})
-      return kept?.keys.find((key) => key.kid === kid)
+      return findKept(kid)
     },
+  }
+}
+
+// Stops reading where the limit is reached, whatever the length that the answer states.
+async function readText({ body }: Response): Promise<string> {
+  const reader = body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {}
+    if (value === undefined) return text + decoder.decode()
+    bytes += value.length
+    if (bytes > MAX_BYTES) {
+      await reader?.cancel()
+      throw new Error('the key set is too long')
+    }
+    text += decoder.decode(value, { stream: true })
   }
 }

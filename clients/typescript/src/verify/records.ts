@@ -1,7 +1,7 @@
 // What the service signs for the record: results, packets, checkpoints. A compact JWS (RFC 7515) by a record key.
 
 import { decodeBase64url, utf8 } from './bytes.ts'
-import { isSignedBy } from './signatures.ts'
+import { importPoint, isSignedBy } from './signatures.ts'
 import { type Json, parseJson } from './strict-json.ts'
 import type { PublicKey } from './verify-intent-token.ts'
 
@@ -79,11 +79,8 @@ function readHeader(bytes: Uint8Array): { alg: unknown; kid: string; typ: string
 }
 
 async function isSigned(key: RecordKey, signature: Uint8Array<ArrayBuffer>, data: Uint8Array<ArrayBuffer>) {
-  try {
-    return await isSignedBy(key, signature, data)
-  } catch {
-    return false
-  }
+  const point = await importPoint(key)
+  return point !== undefined && isSignedBy(point, signature, data)
 }
 
 function tryParse(bytes: Uint8Array): Json | undefined {

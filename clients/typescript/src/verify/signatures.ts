@@ -10,12 +10,23 @@ export interface CurvePoint {
   y: string
 }
 
+/** CryptoKey, which programs without the types of browsers don't know by name. */
+export type PointKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
+
+/** undefined for what is no point of the curve. */
+export async function importPoint({ kty, crv, x, y }: CurvePoint): Promise<PointKey | undefined> {
+  try {
+    return await crypto.subtle.importKey('jwk', { kty, crv, x, y }, ECDSA, false, ['verify'])
+  } catch {
+    return undefined
+  }
+}
+
 export async function isSignedBy(
-  { kty, crv, x, y }: CurvePoint,
+  key: PointKey,
   signature: Uint8Array<ArrayBuffer>,
   data: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
-  const key = await crypto.subtle.importKey('jwk', { kty, crv, x, y }, ECDSA, false, ['verify'])
   return crypto.subtle.verify(ECDSA, key, signature, data)
 }
 
@@ -27,7 +38,7 @@ export async function isSignedBySpki(
 ): Promise<boolean> {
   try {
     const key = await crypto.subtle.importKey('spki', spki, ECDSA, false, ['verify'])
-    return await crypto.subtle.verify(ECDSA, key, signature, data)
+    return await isSignedBy(key, signature, data)
   } catch {
     return false
   }

@@ -2,7 +2,7 @@
 // expired. What needs the action, or the state that the service keeps, is named in `notChecked`.
 
 import { type ParseProblem, parseToken } from './parse-token.ts'
-import { isSignedBy } from './signatures.ts'
+import { importPoint, isSignedBy, type PointKey } from './signatures.ts'
 
 /** A key of the service's key set (`/.well-known/jwks.json`). */
 export interface PublicKey {
@@ -59,7 +59,8 @@ export interface OfflineOptions {
 
 export interface OfflineVerdict {
   valid: boolean
-  reason: null | 'invalid_token' | 'token_expired' | 'environment_mismatch'
+  /** `keys_unavailable` says nothing of the token: verify it again once the key set can be had. */
+  reason: null | 'invalid_token' | 'token_expired' | 'environment_mismatch' | 'keys_unavailable'
   /** For people: which check failed. Programs decide by `reason`. */
   problem: TokenProblem | null
   /** Only of a token whose signature verifies. */
@@ -68,20 +69,35 @@ export interface OfflineVerdict {
   notChecked: string[]
   /** The token is of single use, or bound to something that only the service knows the state of: call verify before you act. */
   requiresOnline: boolean
+  /** Why the keys can't be had, where that is the reason. */
+  cause?: unknown
 }
 
-export type TokenProblem = ParseProblem | 'environment' | 'issuer' | 'audience' | 'not_yet_valid' | 'expired'
+export type TokenProblem =
+  | ParseProblem
+  | 'keys_unavailable'
+  | 'environment'
+  | 'issuer'
+  | 'audience'
+  | 'not_yet_valid'
+  | 'expired'
 
 const MAX_TOLERANCE_SECONDS = 60
 
-/** Never throws for a bad token; it rejects when the keys can't be had. */
+/** Never rejects, neither for a bad token nor when the keys can't be had. */
 export async function verifyIntentTokenOffline(token: string, options: OfflineOptions): Promise<OfflineVerdict> {
   const { environment = 'live', audience, issuer, now = () => new Date() } = options
+  let missing: { cause: unknown } | undefined
   const parsed = await parseToken(token, {
-    findKey: (kid) => findKey(options.keys, kid),
-    isSignedBy,
-    environmentOf: ({ env }: PublicKey) => env,
+    findKey: (kid) =>
+      findKey(options.keys, kid).catch((cause: unknown) => {
+        missing = { cause }
+        return undefined
+      }),
+    isSignedBy: ({ point }: TokenKey, signature, data) => isSignedBy(point, signature, data),
+    environmentOf: ({ env }) => env,
   })
+  if (missing !== undefined) return { ...refused('keys_unavailable', 'keys_unavailable'), ...missing }
   if (typeof parsed === 'string') return refused('invalid_token', parsed)
   const { claims } = parsed
   if (claims.env !== environment) return refused('environment_mismatch', 'environment', claims)
@@ -94,7 +110,8 @@ export async function verifyIntentTokenOffline(token: string, options: OfflineOp
   if (isAhead || (claims.nbf !== undefined && seconds < claims.nbf - tolerance)) {
     return refused('invalid_token', 'not_yet_valid', claims)
   }
-  if (seconds >= claims.exp + tolerance) return refused('token_expired', 'expired', claims)
+  // Not `>=`, which no comparison with NaN satisfies.
+  if (!(seconds < claims.exp + tolerance)) return refused('token_expired', 'expired', claims)
   return {
     valid: true,
     reason: null,
@@ -105,11 +122,17 @@ export async function verifyIntentTokenOffline(token: string, options: OfflineOp
   }
 }
 
+interface TokenKey {
+  env: string
+  point: PointKey
+}
+
 // A key that signs records signs no tokens.
-async function findKey(keys: OfflineOptions['keys'], kid: string): Promise<PublicKey | undefined> {
-  const found = typeof keys === 'function' ? await keys(kid) : keys.keys.find((key) => key.kid === kid)
+async function findKey(keys: OfflineOptions['keys'], kid: string): Promise<TokenKey | undefined> {
+  const found = typeof keys === 'function' ? await keys(kid) : keys.keys.find((key) => key?.kid === kid)
   const isForTokens = found?.kid === kid && found.family === 'token' && found.kty === 'EC' && found.crv === 'P-256'
-  return isForTokens ? found : undefined
+  const point = isForTokens ? await importPoint(found) : undefined
+  return found && point && { env: found.env, point }
 }
 
 function refused(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Literal, Mapping, cast
-
-from typing_extensions import NotRequired, TypedDict
+from typing import Any, Callable, Literal, Mapping, TypedDict, cast
 
 
 class Biometric(TypedDict):
@@ -24,34 +22,37 @@ class Status(TypedDict):
     status_list: StatusList
 
 
-class IntentClaims(TypedDict):
-    """The claims of an intent token."""
-
+class _RequiredClaims(TypedDict):
     iss: str
     sub: str
     aud: str
     jti: str
     iat: int
     exp: int
-    nbf: NotRequired[int]
     env: Literal["sandbox", "live"]
     action_hash: str
     payload_hash: str
-    context_hash: NotRequired[str]
-    trace_id: NotRequired[str]
-    reading_hash: NotRequired[str]
-    agent_id: NotRequired[str]
     agent_session_id: str
     device_id: str
-    mandate_id: NotRequired[str]
-    schedule_id: NotRequired[str]
-    cycle: NotRequired[int]
-    biometric: NotRequired[Biometric]
-    approval_id: NotRequired[str]
-    single_use: NotRequired[bool]
-    """The token can be executed once. Whether it was, only the service knows."""
     policy_version: int
     status: Status
+
+
+class IntentClaims(_RequiredClaims, total=False):
+    """The claims of an intent token."""
+
+    nbf: int
+    context_hash: str
+    trace_id: str
+    reading_hash: str
+    agent_id: str
+    mandate_id: str
+    schedule_id: str
+    cycle: int
+    biometric: Biometric
+    approval_id: str
+    single_use: bool
+    """The token can be executed once. Whether it was, only the service knows."""
 
 
 _Check = Callable[[Any], bool]

@@ -6,9 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Mapping, Union
-
-from typing_extensions import TypeAlias
+from typing import Any, Mapping, TypeAlias, Union
 
 Json: TypeAlias = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
 

@@ -4,23 +4,20 @@ expired. What needs the action, or the state that the service keeps, is named in
 
 from __future__ import annotations
 
-import re
 import time
-from base64 import urlsafe_b64decode
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Callable, Literal, Mapping, Union
-
-from typing_extensions import TypeAlias
+from typing import Any, Callable, Literal, Mapping, TypeAlias, Union
 
 from .claims import IntentClaims, read_claims
+from .signatures import decode_base64url, is_signed_by, load_key
 from .strict_json import JsonError, parse_json
 
 PublicKey: TypeAlias = Mapping[str, Any]
 """A key of the service's key set (`/.well-known/jwks.json`)."""
 Keys: TypeAlias = Union[Mapping[str, Any], Callable[[str], "PublicKey | None"]]
 
-Reason: TypeAlias = Literal["invalid_token", "token_expired", "environment_mismatch"]
+Reason: TypeAlias = Literal["invalid_token", "token_expired", "environment_mismatch", "keys_unavailable"]
 Problem: TypeAlias = Literal[
     "too_long",
     "segments",
@@ -28,6 +25,7 @@ Problem: TypeAlias = Literal[
     "header",
     "algorithm",
     "type",
+    "keys_unavailable",
     "unknown_key",
     "signature",
     "payload",
@@ -52,6 +50,7 @@ class OfflineVerdict:
     valid: bool
     """The service signed it, for this environment and audience, and it has not expired."""
     reason: Reason | None = None
+    """`keys_unavailable` says nothing of the token: verify it again once the key set can be had."""
     problem: Problem | None = None
     """For people: which check failed. Programs decide by `reason`."""
     claims: IntentClaims | None = None
@@ -60,6 +59,8 @@ class OfflineVerdict:
     """What a verify of the service would have checked besides."""
     requires_online: bool = False
     """The token is of single use, or bound to something whose state only the service knows: call verify before you act."""
+    cause: Exception | None = None
+    """Why the keys can't be had, where that is the reason."""
 
 
 def verify_intent_token_offline(
@@ -72,9 +73,7 @@ def verify_intent_token_offline(
     clock_tolerance_seconds: float = 0,
     now: datetime | Callable[[], datetime] | None = None,
 ) -> OfflineVerdict:
-    """Verifies a token. Never raises for a bad one; what `keys` raises when they can't be had is raised.
-
-    It needs `pip install 'countersign[verify]'`.
+    """Verifies a token. Never raises: neither for a bad token, nor when `keys` can't be had.
 
     Args:
         keys: The key set, or a function that finds a key by its id, such as `KeySource(...).find`.
@@ -87,9 +86,9 @@ def verify_intent_token_offline(
     parsed = _parse(token, keys)
     if isinstance(parsed, str):
         return OfflineVerdict(False, "invalid_token", parsed)
-    claims, key = parsed
-    if claims["env"] != key.get("env"):
-        return OfflineVerdict(False, "invalid_token", "claims")
+    if isinstance(parsed, Exception):
+        return OfflineVerdict(False, "keys_unavailable", "keys_unavailable", cause=parsed)
+    claims = parsed
     if claims["env"] != environment:
         return OfflineVerdict(False, "environment_mismatch", "environment", claims)
     if issuer is not None and claims["iss"] != issuer:
@@ -102,7 +101,8 @@ def verify_intent_token_offline(
     is_ahead = claims["iat"] > seconds + MAX_TOLERANCE_SECONDS
     if is_ahead or ("nbf" in claims and seconds < claims["nbf"] - tolerance):
         return OfflineVerdict(False, "invalid_token", "not_yet_valid", claims)
-    if seconds >= claims["exp"] + tolerance:
+    # Not `>=`, which no comparison with NaN satisfies.
+    if not seconds < claims["exp"] + tolerance:
         return OfflineVerdict(False, "token_expired", "expired", claims)
     requires_online = claims.get("single_use") is True or bool(_bindings_of(claims))
     return OfflineVerdict(True, None, None, claims, _unchecked_of(claims, audience), requires_online)
@@ -114,17 +114,17 @@ def _seconds_of(now: datetime | Callable[[], datetime] | None) -> float:
     return (now if isinstance(now, datetime) else now()).timestamp()
 
 
-def _parse(token: Any, keys: Keys) -> tuple[IntentClaims, PublicKey] | Problem:
+def _parse(token: Any, keys: Keys) -> IntentClaims | Problem | Exception:
     if not isinstance(token, str):
         return "segments"
-    if len(token) > MAX_TOKEN_CHARACTERS:
+    if _is_longer(token, MAX_TOKEN_CHARACTERS):
         return "too_long"
     segments = token.split(".")
     if len(segments) != 3 or "" in segments:
         return "segments"
-    if len(segments[0]) > MAX_HEADER_CHARACTERS:
+    if _is_longer(segments[0], MAX_HEADER_CHARACTERS):
         return "header"
-    header, payload, signature = (_decode(segment) for segment in segments)
+    header, payload, signature = (decode_base64url(segment) for segment in segments)
     if header is None or payload is None or signature is None:
         return "encoding"
     read = _read_header(header)
@@ -132,16 +132,27 @@ def _parse(token: Any, keys: Keys) -> tuple[IntentClaims, PublicKey] | Problem:
         return read
     if len(signature) != SIGNATURE_BYTES:
         return "signature"
-    key = _find_key(keys, read.kid)
-    if key is None:
+    try:
+        key = _find_key(keys, read.kid)
+    except Exception as error:
+        return error
+    point = None if key is None else load_key(key)
+    if key is None or point is None:
         return "unknown_key"
-    if not _is_signed(key, signature, f"{segments[0]}.{segments[1]}".encode("ascii")):
+    if not is_signed_by(point, signature, f"{segments[0]}.{segments[1]}".encode("ascii")):
         return "signature"
     parsed = _parse_object(payload)
     if parsed is None:
         return "payload"
     claims = read_claims(parsed)
-    return "claims" if claims is None else (claims, key)
+    return "claims" if claims is None or claims["env"] != key.get("env") else claims
+
+
+def _is_longer(text: str, limit: int) -> bool:
+    """Counts UTF-16 code units, so that all libraries agree."""
+    if text.isascii() or len(text) > limit:
+        return len(text) > limit
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2 > limit
 
 
 @dataclass(frozen=True)
@@ -173,55 +184,18 @@ def _parse_object(source: bytes) -> dict[str, Any] | None:
 
 
 def _find_key(keys: Keys, kid: str) -> PublicKey | None:
-    """A key that signs records signs no tokens."""
-    if callable(keys):
-        found = keys(kid)
-    else:
-        found = next((key for key in keys["keys"] if key.get("kid") == kid), None)
+    """A key that signs records signs no tokens. Raises what `keys` raises, and for what is no key set."""
+    found = keys(kid) if callable(keys) else _look_up(keys["keys"], kid)
     expected = {"kid": kid, "family": "token", "kty": "EC", "crv": "P-256"}
     if found is None or any(found.get(name) != value for name, value in expected.items()):
         return None
     return found
 
 
-def _is_signed(key: PublicKey, signature: bytes, data: bytes) -> bool:
-    """JWS has r and s of 32 bytes each, and no DER (RFC 7518 3.4)."""
-    try:
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives.asymmetric import ec
-        from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
-        from cryptography.hazmat.primitives.hashes import SHA256
-    except ImportError as error:
-        raise ImportError("verifying tokens needs cryptography: pip install 'countersign[verify]'") from error
-
-    x, y = (_decode(str(key.get(name, ""))) or b"" for name in ("x", "y"))
-    numbers = ec.EllipticCurvePublicNumbers(int.from_bytes(x, "big"), int.from_bytes(y, "big"), ec.SECP256R1())
-    der = encode_dss_signature(int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big"))
-    try:
-        # An r or s outside of the curve's order is refused by the library.
-        numbers.public_key().verify(der, data, ec.ECDSA(SHA256()))
-    except InvalidSignature:
-        return False
-    return True
-
-
-_BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
-
-
-def _decode(text: str) -> bytes | None:
-    """base64url without padding. Bits of the last character that carry nothing must be zero: otherwise several texts are the
-    same bytes.
-    """
-    if len(text) % 4 == 1 or _BASE64URL.fullmatch(text) is None:
-        return None
-    spare_bits = {2: 4, 3: 2}.get(len(text) % 4, 0)
-    if spare_bits and _value_of(text[-1]) & ((1 << spare_bits) - 1):
-        return None
-    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-
-def _value_of(character: str) -> int:
-    return "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".index(character)
+def _look_up(keys: Any, kid: str) -> PublicKey | None:
+    if not isinstance(keys, (list, tuple)):
+        raise ValueError("this is no key set")
+    return next((key for key in keys if isinstance(key, Mapping) and key.get("kid") == kid), None)
 
 
 def _bindings_of(claims: IntentClaims) -> list[str]:

@@ -1,0 +1,3 @@
+module countersign-verifier-go
+
+go 1.21
