@@ -1,7 +1,7 @@
 // The versions of Go that tests run with: the oldest that the verifier takes, and the installed one.
 
 import { execFile } from 'node:child_process'
-import { resolve } from 'node:path'
+import { delimiter, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
@@ -16,6 +16,9 @@ export interface Go {
 // The last release of Go 1.21. A newer Go fetches it through the module proxy, once.
 const OLDEST = '1.21.13'
 const FETCH_MS = 180_000
+
+// Where Go's own archive installs it, which is not in the PATH of every shell.
+const PATH = [process.env.PATH, '/usr/local/go/bin'].join(delimiter)
 
 const run = promisify(execFile)
 const [oldest, installed] = await Promise.all([findGo(`go${OLDEST}`), findGo('local')])
@@ -42,7 +45,7 @@ export function missingGo(name: string): void {
 }
 
 async function findGo(toolchain: string): Promise<Go | undefined> {
-  const env = { ...process.env, GOTOOLCHAIN: toolchain, GOWORK: 'off', GOFLAGS: '-mod=mod' }
+  const env = { ...process.env, PATH, GOTOOLCHAIN: toolchain, GOWORK: 'off', GOFLAGS: '-mod=mod' }
   try {
     const { stdout } = await run('go', ['env', 'GOVERSION'], { env, timeout: FETCH_MS })
     return { version: stdout.trim().replace(/^go/, ''), env }
