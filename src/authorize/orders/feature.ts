@@ -1,0 +1,36 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { oldRows, rowRule } from '#src/platform/retention.ts'
+import { SEALED_CONTENT } from './content.ts'
+import { readOrderFacts } from './facts.ts'
+import { markExecuted } from './rows.ts'
+
+export type OrdersFeature = ReturnType<typeof ordersFeature>
+
+// 21 CFR 1311.305(b) asks for two years. An order may be executed three days after its creation.
+const KEPT_DAYS = 734
+
+/** Orders of prescribers, their signatures, and what verify reads of them. */
+export function ordersFeature(p: Platform) {
+  return defineFeature(
+    {
+      name: 'orders',
+      data: [
+        { table: 'orders', key: ['id'], secrets: ['sealed_content'] },
+        { table: 'order_signatures', key: ['order_id', 'version', 'act'] },
+      ],
+      sealed: [SEALED_CONTENT],
+      retention: [
+        rowRule(
+          p.db,
+          'orders',
+          KEPT_DAYS,
+          oldRows({ table: 'orders', idType: 'ord', age: 'created_at', isLocking: true }),
+        ),
+      ],
+    },
+    {
+      /** What intents read and change, in their transactions. */
+      orders: { readFacts: readOrderFacts, markExecuted },
+    },
+  )
+}
