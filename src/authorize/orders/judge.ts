@@ -31,6 +31,16 @@ export interface OrderFacts {
   is_denied_as_stale: boolean
 }
 
+/** The order that a token is bound to. */
+export interface BoundOrder {
+  order_id: string
+  /** Hash of its present content: see content.ts. */
+  order_hash: string
+  /** Hash of the payload that the signers saw; null: the order names none. */
+  payload_hash: string | null
+  facts: OrderFacts
+}
+
 export const ORDER_REASONS = [
   'prescriber_excluded',
   'order_declined',
@@ -79,7 +89,12 @@ const DENIALS: readonly [OrderRule, (order: OrderFacts, at: string) => boolean][
   ['clinical:order_expired', ({ status }) => status === 'expired'],
   [
     'clinical:order_unsigned',
-    ({ signature, rule }) => signature === 'none' || (rule.passkey && signature !== 'passkey'),
+    // An order that was signed under a policy which asked for a co-signature waits for it, also where the policy asks for none now.
+    ({ status, signature, rule }) =>
+      status === 'draft' ||
+      status === 'pending_cosign' ||
+      signature === 'none' ||
+      (rule.passkey && signature !== 'passkey'),
   ],
   ['clinical:schedule_denied', ({ rule }) => rule.deny],
   ['clinical:refills_exceeded', ({ refills, rule }) => refills > rule.maxRefills],

@@ -35,8 +35,8 @@ export function tierSql(alias: string, at: string): string {
       AND ${inForceSql('f', at)})`
 }
 
-// The schedules of all confirmed registrations that are in force.
-function schedulesSql(alias: string, at: string): string {
+/** The schedules of all confirmed registrations of a row of `prescribers` that are in force. */
+export function schedulesSql(alias: string, at: string): string {
   return `(SELECT COALESCE(array_agg(DISTINCT s.schedule ORDER BY s.schedule), '{}') FROM prescriber_facts f
       JOIN users u ON u.account_id = ${alias}.account_id AND u.id = ${alias}.user_id
       CROSS JOIN LATERAL unnest(f.schedules) AS s (schedule)

@@ -54,6 +54,7 @@ export async function startApprovals(options: TestServiceOptions = {}) {
         tokenTtlSeconds: 300,
         mandateId: null,
         scheduleId: null,
+        orderId: null,
         ...more,
         jti,
         agentSessionId,

@@ -112,6 +112,13 @@ describe('the reasons of an order', () => {
     }
   })
 
+  it('refuse an order that was not authorized, whatever the policy asks for since', () => {
+    const loose = { ...rule, passkey: false, cosign: false }
+    for (const status of ['draft', 'pending_cosign'] as const) {
+      expect(answerOf(order({ status, rule: loose, cosigner: null })), status).toBe('clinical:order_unsigned')
+    }
+  })
+
   it('hold for the co-signer too', () => {
     expect(answerOf(order({ cosigner: clinician({ exclusion: 'excluded' }) }))).toBe('prescriber_excluded')
     expect(answerOf(order({ cosigner: clinician({ tier: 2 }) }))).toBe('prescriber_tier_insufficient')

@@ -4808,6 +4808,7 @@ class IntentMethods(Group):
         passkey_assertion: params.PasskeyAssertionParam | None = None,
         mandate_id: str | None = None,
         schedule_id: str | None = None,
+        order_id: str | None = None,
         single_use: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -4833,8 +4834,8 @@ class IntentMethods(Group):
         locks as a check does.
         `context` is what rules of the policy read.
 
-        `mandate_id` or `schedule_id` (not both) names what the token is issued under; verify compares the payload
-        with it and charges it.
+        `mandate_id`, `schedule_id` or `order_id` (one of them) names what the token is issued under; verify
+        compares the payload with it and charges it, or executes the order.
         A mandate with an agent is for that agent only. `passkey_assertion` binds the token to the person who
         confirmed exactly this action
         with a passkey: ask for a challenge with `POST /v1/intent/challenges`.
@@ -4869,10 +4870,11 @@ class IntentMethods(Group):
             metadata: At most 64 KiB as canonical JSON (RFC 8785) and 32 levels.
             passkey_assertion: Binds the token to the person who confirmed exactly this action: see POST
                 /v1/intent/challenges.
-            mandate_id: The mandate to act under. Not with `schedule_id`.
-            schedule_id: The schedule whose cycle this is. Not with `mandate_id`.
-            single_use: The token can be executed once, as under a mandate, a schedule or an approval. Otherwise it
-                stays valid after an execution, with `already_executed`.
+            mandate_id: The mandate to act under. Not with `schedule_id` or `order_id`.
+            schedule_id: The schedule whose cycle this is. Not with `mandate_id` or `order_id`.
+            order_id: The order of a clinician that is to be executed, once. Not with `mandate_id` or `schedule_id`.
+            single_use: The token can be executed once, as under a mandate, a schedule, an order or an approval.
+                Otherwise it stays valid after an execution, with `already_executed`.
         """
         return self._json(
             "POST",
@@ -4896,6 +4898,7 @@ class IntentMethods(Group):
                     "passkey_assertion": passkey_assertion,
                     "mandate_id": mandate_id,
                     "schedule_id": schedule_id,
+                    "order_id": order_id,
                     "single_use": single_use,
                 }
             ),

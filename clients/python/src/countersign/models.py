@@ -297,6 +297,7 @@ class ApprovalSummary(AnswerModel):
     device_id: str
     mandate_id: str | None
     schedule_id: str | None
+    order_id: str | None
     requested_by: Actor | None
     """The user who asked for the action, where one is known."""
     authorized_by: Actor
@@ -366,8 +367,12 @@ class ApprovalRequestedData(AnswerModel):
     approval_id: str
     jti: str
     rule_id: str
-    action_description: str
-    payload_preview: dict[str, Any]
+    order_id: str | None
+    """The clinician's order that the action executes."""
+    action_description: str | None
+    """null for the action of an order, which is personal."""
+    payload_preview: dict[str, Any] | None
+    """null for the action of an order, which is personal."""
     action_hash: str
     payload_hash: str
     preview_hash: str
@@ -2316,6 +2321,7 @@ class Intent(AnswerModel):
     device_id: str
     mandate_id: str | None
     schedule_id: str | None
+    order_id: str | None
     trace_id: str | None
     audience: str | None
     biometric: bool
@@ -2345,6 +2351,9 @@ class IntentBindings(AnswerModel):
     device_id: str
     mandate_id: str | None
     schedule_id: str | None
+    order_id: str | None
+    order_hash: str | None
+    """Content of the order that the token is bound to."""
     biometric: bool
     """A person confirmed exactly this action with a passkey."""
     single_use: bool
@@ -4830,8 +4839,8 @@ class VerifyResult(AnswerModel):
     `context_hash_mismatch`, `canary_reading_mismatch`, `token_already_executed`, `mandate_revoked`,
     `mandate_expired`, `mandate_heartbeat_lapsed`, `mandate_constraint_violated`, `mandate_budget_exceeded`,
     `schedule_counterparty_mismatch`, `schedule_amount_exceeded`, `schedule_already_executed`,
-    `schedule_occurrences_exhausted`, `schedule_window_missed`, `prescriber_excluded`,
-    `prescriber_tier_insufficient`, `controlled_substance_cosign_required`, `order_declined`, `biometric_required`,
+    `schedule_occurrences_exhausted`, `schedule_window_missed`, `prescriber_excluded`, `order_declined`,
+    `prescriber_tier_insufficient`, `controlled_substance_cosign_required`, `biometric_required`,
     `hardware_required_above_500`, `policy_denied`, `policy_biometric_required`, `policy_hardware_required`,
     `policy_tier_required`, `canary_tripped`, `canary_unavailable`, `policy_webhook_denied`,
     `policy_webhook_unavailable`, `approval_pending`, or a policy rule’s own reason. When several reasons apply, the

@@ -2853,8 +2853,8 @@ export class IntentMethods extends Group {
    * check does.
    * `context` is what rules of the policy read.
    *
-   * `mandate_id` or `schedule_id` (not both) names what the token is issued under; verify compares the payload with it
-   * and charges it.
+   * `mandate_id`, `schedule_id` or `order_id` (one of them) names what the token is issued under; verify compares the
+   * payload with it and charges it, or executes the order.
    * A mandate with an agent is for that agent only. `passkey_assertion` binds the token to the person who confirmed
    * exactly this action
    * with a passkey: ask for a challenge with `POST /v1/intent/challenges`.

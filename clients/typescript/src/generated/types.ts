@@ -406,8 +406,12 @@ export interface ApprovalRequestedData {
   approval_id: string
   jti: string
   rule_id: string
-  action_description: string
-  payload_preview: Record<string, unknown>
+  /** The clinician's order that the action executes. */
+  order_id: string | null
+  /** null for the action of an order, which is personal. */
+  action_description: string | null
+  /** null for the action of an order, which is personal. */
+  payload_preview: Record<string, unknown> | null
   action_hash: string
   payload_hash: string
   preview_hash: string
@@ -497,6 +501,7 @@ export interface ApprovalSummary {
   deviceId: string
   mandateId: string | null
   scheduleId: string | null
+  orderId: string | null
   /** The user who asked for the action, where one is known. */
   requestedBy: Actor | null
   /** The API key or user that authorized the action. */
@@ -824,13 +829,15 @@ export interface AuthorizeIntentRequest {
   metadata?: Record<string, unknown> | undefined
   /** Binds the token to the person who confirmed exactly this action: see POST /v1/intent/challenges. */
   passkeyAssertion?: PasskeyAssertion | undefined
-  /** The mandate to act under. Not with `schedule_id`. */
+  /** The mandate to act under. Not with `schedule_id` or `order_id`. */
   mandateId?: string | undefined
-  /** The schedule whose cycle this is. Not with `mandate_id`. */
+  /** The schedule whose cycle this is. Not with `mandate_id` or `order_id`. */
   scheduleId?: string | undefined
+  /** The order of a clinician that is to be executed, once. Not with `mandate_id` or `schedule_id`. */
+  orderId?: string | undefined
   /**
-   * The token can be executed once, as under a mandate, a schedule or an approval. Otherwise it stays valid after an
-   * execution, with `already_executed`.
+   * The token can be executed once, as under a mandate, a schedule, an order or an approval. Otherwise it stays valid
+   * after an execution, with `already_executed`.
    */
   singleUse?: boolean | undefined
 }
@@ -3039,6 +3046,7 @@ export interface Intent {
   deviceId: string
   mandateId: string | null
   scheduleId: string | null
+  orderId: string | null
   traceId: string | null
   audience: string | null
   /** A person confirmed exactly this action with a passkey. */
@@ -3068,6 +3076,9 @@ export interface IntentBindings {
   deviceId: string
   mandateId: string | null
   scheduleId: string | null
+  orderId: string | null
+  /** Content of the order that the token is bound to. */
+  orderHash: string | null
   /** A person confirmed exactly this action with a passkey. */
   biometric: boolean
   /** Value in the request. */
@@ -6421,11 +6432,12 @@ export interface VerifyResult {
    * `context_hash_mismatch`, `canary_reading_mismatch`, `token_already_executed`, `mandate_revoked`, `mandate_expired`,
    * `mandate_heartbeat_lapsed`, `mandate_constraint_violated`, `mandate_budget_exceeded`,
    * `schedule_counterparty_mismatch`, `schedule_amount_exceeded`, `schedule_already_executed`,
-   * `schedule_occurrences_exhausted`, `schedule_window_missed`, `prescriber_excluded`, `prescriber_tier_insufficient`,
-   * `controlled_substance_cosign_required`, `order_declined`, `biometric_required`, `hardware_required_above_500`,
-   * `policy_denied`, `policy_biometric_required`, `policy_hardware_required`, `policy_tier_required`, `canary_tripped`,
-   * `canary_unavailable`, `policy_webhook_denied`, `policy_webhook_unavailable`, `approval_pending`, or a policy rule’s
-   * own reason. When several reasons apply, the first in this order is answered.
+   * `schedule_occurrences_exhausted`, `schedule_window_missed`, `prescriber_excluded`, `order_declined`,
+   * `prescriber_tier_insufficient`, `controlled_substance_cosign_required`, `biometric_required`,
+   * `hardware_required_above_500`, `policy_denied`, `policy_biometric_required`, `policy_hardware_required`,
+   * `policy_tier_required`, `canary_tripped`, `canary_unavailable`, `policy_webhook_denied`,
+   * `policy_webhook_unavailable`, `approval_pending`, or a policy rule’s own reason. When several reasons apply, the
+   * first in this order is answered.
    */
   reason: string | null
   detail: string
