@@ -126,7 +126,7 @@ export const BENCHES = {
     floor:
       'Koa + ES256 + the same reads and writes in one transaction; itself with 20 rules; itself with a short ledger',
     bar: '≥ 0.70, also executing; ≥ 0.50; ≥ 0.95; p99 ≤ 50 ms at half of the maximum rate',
-    parts: ['repeating', 'executing'],
+    parts: ['repeating', 'executing', 'orders'],
     run: async (options) => (await import('./verify.ts')).runVerify(options),
   },
   authorize: {

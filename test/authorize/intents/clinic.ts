@@ -134,12 +134,36 @@ export function createClinic(service: Intents) {
     })
   }
 
+  /** Brings a list of today into force whose only entry has a number, or the name of a prescriber, or is of nobody. */
+  async function list(
+    caller: TestCaller,
+    { list: name = 'leie', npi, nameOf }: { list?: 'leie' | 'sam'; npi?: string; nameOf?: string } = {},
+  ): Promise<void> {
+    const importId = newId('exi', caller.environment)
+    await owner(
+      `WITH file AS (INSERT INTO exclusion_files (list, kind, sha256, rows) VALUES ($7, 'full', $4, 1) RETURNING id),
+       entry AS (INSERT INTO exclusion_entries (file_id, row_number, row_hash, npi, match_name)
+         SELECT id, 1, $4, $5, (SELECT match_name FROM prescribers WHERE id = $6) FROM file)
+       INSERT INTO exclusion_imports (account_id, environment, id, list, kind, sha256, size, is_forced, status, rows, file_id,
+         list_date, requested_by, created_at)
+       SELECT $1, $2, $3, $7, 'full', $4, 1, false, 'succeeded', 1, id, current_date, 'key', now() FROM file`,
+      [caller.accountId, caller.environment, importId, randomBytes(32), npi ?? null, nameOf ?? null, name],
+    )
+    await owner(
+      `INSERT INTO exclusion_pointers (account_id, environment, list, file_id, list_date, import_id, changed_at)
+       SELECT account_id, environment, list, file_id, list_date, id, now() FROM exclusion_imports WHERE id = $1
+       ON CONFLICT (account_id, environment, list) DO UPDATE SET file_id = excluded.file_id, import_id = excluded.import_id`,
+      [importId],
+    )
+  }
+
   return {
     makePrescriber,
     insert,
     sign,
     /** An order of schedule II that is signed and co-signed. */
     async authorized(caller: TestCaller, more: Partial<OrderTerms> = {}) {
+      for (const name of ['leie', 'sam'] as const) await list(caller, { list: name })
       const [prescriber, cosigner] = [await makePrescriber(caller), await makePrescriber(caller)]
       const orderId = await insert(caller, prescriber, more)
       await sign(caller, orderId, prescriber, { act: 'sign', status: 'pending_cosign' })
@@ -170,29 +194,7 @@ export function createClinic(service: Intents) {
       }),
     suspend: (caller: TestCaller, { id }: Clinician) =>
       service.done(caller, `/v1/clinical/prescribers/${id}/suspend`, { reason: 'other' }),
-    /** Puts a number onto the account's LEIE, which has an entry of nobody otherwise. */
-    async list(
-      caller: TestCaller,
-      { npi = null, nameOf = null }: { npi?: string | null; nameOf?: string | null } = {},
-    ) {
-      const importId = newId('exi', caller.environment)
-      await owner(
-        `WITH file AS (INSERT INTO exclusion_files (list, kind, sha256, rows) VALUES ('leie', 'full', $4, 1) RETURNING id),
-         entry AS (INSERT INTO exclusion_entries (file_id, row_number, row_hash, npi, match_name)
-           SELECT id, 1, $4, $5, (SELECT match_name FROM prescribers WHERE id = $6) FROM file),
-         made AS (INSERT INTO exclusion_imports (account_id, environment, id, list, kind, sha256, size, is_forced, status, rows,
-             file_id, list_date, requested_by, created_at)
-           SELECT $1, $2, $3, 'leie', 'full', $4, 1, false, 'succeeded', 1, id, current_date, 'key', now() FROM file)
-         SELECT 1`,
-        [caller.accountId, caller.environment, importId, randomBytes(32), npi, nameOf],
-      )
-      await owner(
-        `INSERT INTO exclusion_pointers (account_id, environment, list, file_id, list_date, import_id, changed_at)
-         SELECT account_id, environment, list, file_id, list_date, id, now() FROM exclusion_imports WHERE id = $1
-         ON CONFLICT (account_id, environment, list) DO UPDATE SET file_id = excluded.file_id, import_id = excluded.import_id`,
-        [importId],
-      )
-    },
+    list,
     policy: async (caller: TestCaller, change: (document: Members) => Members) => {
       const { json } = await service.call(caller, '/v1/clinical/policy')
       const document = change(json.document as Members)

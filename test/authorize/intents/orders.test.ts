@@ -1,24 +1,38 @@
 // Tokens of clinicians' orders: what verify refuses them for, once each and against what happens at the same time.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import { createLog } from '#src/platform/log.ts'
 import type { TestCaller } from '../../support/callers.ts'
-import { type Clinic, createClinic, ORDER_ACTION } from './clinic.ts'
+import { readTables } from '../../support/stored.ts'
+import { createReceivers, decide } from '../webhooks/receivers.ts'
+import { type Clinic, createClinic, ORDER_ACTION, PERSONAL } from './clinic.ts'
 import { type Intents, startIntents } from './service.ts'
 
 type Members = Record<string, unknown>
 
+const receivers = createReceivers()
+const lines: string[] = []
 let service: Intents
 let clinic: Clinic
 let caller: TestCaller
 
 beforeAll(async () => {
-  service = await startIntents({ poolSize: 12 })
+  service = await startIntents({
+    poolSize: 12,
+    overrides: () => ({
+      log: createLog({ process: 'web', level: 'debug' }, { write: (line) => void lines.push(line) }),
+    }),
+  })
   clinic = createClinic(service)
 })
 beforeEach(async () => {
   caller = await service.makeCaller()
 })
-afterAll(() => service?.close())
+afterAll(async () => {
+  await receivers.close()
+  await service?.close()
+})
 
 const issue = (order_id: string, more: Members = {}) => service.issue(caller, { ...ORDER_ACTION, order_id, ...more })
 const verify = (token: string, more: Members = {}, key?: string) =>
@@ -133,6 +147,11 @@ describe('verify of an order', () => {
         service.test.owner(`UPDATE order_signatures SET passkey_id = NULL WHERE order_id = $1 AND act = 'sign'`, [
           orderId,
         ]),
+      'clinical:list_stale': () =>
+        service.test.owner(
+          `UPDATE exclusion_pointers SET list_date = current_date - 8 WHERE account_id = $1 AND list = 'sam'`,
+          [caller.accountId],
+        ),
       'clinical:exclusion_review': ({ prescriber }) => clinic.list(caller, { nameOf: prescriber.id }),
     }
     for (const [expected, change] of Object.entries(CHANGES)) {
@@ -240,5 +259,49 @@ describe('what happens at once', () => {
     await Promise.all([...before, ended.then(() => Promise.all([one(), one()]))])
     expect(late).toEqual([])
     expect(answerOf(await verify(token))).toBe('prescriber_tier_insufficient')
+  })
+})
+
+describe('what leaves the service about an order', () => {
+  it('are ids and hashes: in events, mails, questions to policy webhooks, logs, audit entries and the ledger', async () => {
+    const { url, questions } = await receivers.plain(decide('allow'))
+    await service.done(caller, '/v1/policy/webhook-secret/rotate')
+    const all = { all: [] }
+    await service.setPolicy(caller, [
+      { id: 'people', when: all, require: { approval: { min_approvals: 1 } } },
+      { id: 'ask', when: all, require: { webhook: { url } } },
+    ])
+    const order = await clinic.authorized(caller)
+    const owner = await service.signIn(caller.accountId, { role: 'owner' })
+    const context = { patient: PERSONAL.patient }
+    const { json } = await service.authorize(caller, { ...ORDER_ACTION, order_id: order.orderId, context })
+    const { intent_token: token, approval_id: id } = json as { intent_token: string; approval_id: string }
+    expect(answerOf(await verify(token))).toBe('people')
+    const headers = { ...owner.headers, 'Service-Environment': 'sandbox' }
+    const approved = await service.call({}, `/v1/approvals/${id}/approve`, { method: 'POST', json: {}, headers })
+    expect(approved).toMatchObject({ status: 200, json: { order_id: order.orderId, ...ORDER_ACTION } })
+    expect(await verify(token, { context })).toMatchObject({ valid: true })
+    await clinic.list(caller, { npi: order.prescriber.npi })
+    await verify((await issue((await clinic.another(caller, order)).orderId)).token)
+
+    const requested = (await service.events(caller)).find(({ type }) => type === 'approval.requested')
+    expect(requested?.data).toMatchObject({
+      order_id: order.orderId,
+      action_description: null,
+      payload_preview: null,
+      preview_hash: sha256Base64url('null'),
+      payload_hash: expect.stringMatching(/^[\w-]{43}$/),
+    })
+    expect(questions[0]?.json).toMatchObject({
+      action_description: null,
+      action_payload: null,
+      context: null,
+      order: { order_id: order.orderId, payload_hash: requested?.data.payload_hash },
+    })
+    // Mails are jobs until they are sent, and every other text of the run is in a table too.
+    const stored = [...(await readTables(service.test)).values()]
+    const told = [...lines, ...questions.map(({ rawBody }) => rawBody.toString()), ...stored].join('\n')
+    expect(told).toContain(order.orderId)
+    for (const [name, value] of Object.entries(PERSONAL)) expect(told.includes(value), name).toBe(false)
   })
 })
