@@ -40,6 +40,7 @@ const GUIDES: readonly Tabs[] = [
   { files: ['docs/authorize/authorize.md', 'docs/authorize/guard.md'] },
   { files: ['docs/authorize/mandates.md'] },
   { files: ['docs/authorize/schedules.md'] },
+  { files: ['docs/authorize/clinical.md'] },
   { files: ['docs/authorize/approvals.md'] },
   { files: ['docs/account/account.md'], prepare: photographed },
   { files: ['docs/account/keys.md'] },
@@ -126,7 +127,8 @@ async function placesOf({ prepare }: Tabs, language: Language | 'sh'): Promise<R
   const { key } = await createKeys({ db }).create(scope, { name: 'guide', scopes: ['all'] })
   // Whom `npm start` makes the owner of the account. An address belongs to one user.
   const email = `${account.id}@localhost`
-  const user = [account.id, newAccountId('usr'), email, 'owner']
+  const userId = newAccountId('usr')
+  const user = [account.id, userId, email, 'owner']
   await system.database.owner('INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, $4)', user)
   const ids = await prepare?.(new Countersign({ apiKey: key, baseUrl: system.baseUrl, timeoutMs: 120_000 }), language)
   return {
@@ -134,6 +136,7 @@ async function placesOf({ prepare }: Tabs, language: Language | 'sh'): Promise<R
     'http://localhost:8080': system.baseUrl,
     svc_test_your_own_key: key,
     [OWNER_EMAIL]: email,
+    usr_your_own_user: userId,
     '4000': String(await freePort()),
     ...ids,
   }
@@ -252,6 +255,7 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
 const CURL_ALONE: Record<string, { requests: number; why: string }> = {
   'docs/attest/integrate.md': { requests: 3, why: 'each byte of a capture is made by hand' },
   'docs/attest/events-and-batches.md': { requests: 6, why: 'it continues the guide of a capture app' },
+  'docs/authorize/clinical.md': { requests: 1, why: 'the list of the Inspector General has 15 MB' },
   'docs/authorize/ledger.md': { requests: 1, why: 'the first checkpoint takes a minute' },
   'docs/authorize/tokens.md': { requests: 1, why: 'it makes the token that PyJWT reads' },
   'docs/reference/api.md': { requests: 1, why: 'its file of captures has signatures' },

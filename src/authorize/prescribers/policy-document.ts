@@ -50,11 +50,10 @@ export const clinicalPolicySchema = z
     schedules: z
       .strictObject({ none: rule, I: ruleOfTwo, II: ruleOfTwo, III: ruleOfThree, IV: ruleOfThree, V: rule })
       .meta({ id: 'ClinicalRules' }),
-    stale_lists: z
-      .enum(['warn', 'deny'])
-      .meta({ id: 'StaleLists' })
-      .default('warn')
-      .describe('What a missing or outdated exclusion list does: a warning with the order, or a denial.'),
+    allow_stale: z
+      .boolean()
+      .default(false)
+      .describe('Orders are authorized although an exclusion list is missing or outdated.'),
   })
   .meta({ id: 'ClinicalPolicyDocument', verbatim: true })
 
@@ -81,7 +80,7 @@ export const DEFAULT_CLINICAL_POLICY: ClinicalPolicyDocument = {
     IV: { ...controlled, max_refills: 5, validity_days: SIX_MONTHS_DAYS },
     V: { ...controlled, max_refills: MAX_REFILLS, validity_days: null },
   },
-  stale_lists: 'warn',
+  allow_stale: false,
 }
 
 /** What an order of a schedule needs. */

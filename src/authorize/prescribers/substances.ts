@@ -1,9 +1,8 @@
-// The controlled substances of 21 CFR 1308.11 to 1308.15, by section and paragraph. Transcribed by hand from the names that the
-// regulation gives (generic names, and names that its notes give as "other names"), as of the annual edition of April 2025 and
-// amendments known in autumn 2025. Chemical names, groups that are defined by structure (fentanyl-related substances, synthetic
-// cannabimimetic agents) and positional isomers have no name to match. Abbreviations that are also words of other products, such as
-// DOC and SPA, are left out. A scheduling action that is newer than this file goes
-// into an account's formulary at once, and here with the next version.
+// The controlled substances of 21 CFR 1308.11 to 1308.15, by section and paragraph: generic names, and names that the notes of the
+// regulation give as "other names". Collected by hand in autumn 2025, and no official copy. Chemical names, groups that are defined by
+// structure (fentanyl-related substances, synthetic cannabimimetic agents) and positional isomers have no name to match.
+// Abbreviations that are also words of other products, such as DOC and SPA, are left out. A scheduling action that is newer than this
+// file goes into an account's formulary at once, and here with the next version.
 
 /** In the order of control: a higher one is stricter. */
 export const SCHEDULES = ['none', 'V', 'IV', 'III', 'II', 'I'] as const
@@ -197,7 +196,9 @@ export const SUBSTANCES: readonly SubstanceGroup[] = [
     names: `oxycontin, roxicodone, oxaydo, xtampza, percocet, percodan, endocet, roxybond, vicodin, lortab, lorcet, norco, hysingla,
       zohydro, dilaudid, exalgo, ms contin, kadian, opana, dolophine, methadose, demerol, duragesic, actiq, fentora, sublimaze,
       sufenta, dsuvia, ultiva, alfenta, nucynta, olinvyk, adderall, mydayis, dexedrine, zenzedi, evekeo, vyvanse, desoxyn, ritalin,
-      concerta, metadate, methylin, quillivant, focalin, daytrana, cotempla, nembutal, seconal, cesamet, syndros`,
+      concerta, metadate, methylin, quillivant, focalin, daytrana, cotempla, nembutal, seconal, cesamet, syndros,
+      subsys, abstral, lazanda, duramorph, infumorph, mitigo, arymo, morphabond, primlev, papaveretum, adzenys, dyanavel, xelstrym,
+      procentra, quillichew, jornay, adhansia, relexxii, aptensio, azstarys, goprelto, numbrino, amytal`,
   },
   {
     schedule: 'III',

@@ -1487,11 +1487,6 @@ SignInMethod: TypeAlias = Literal[
     "sso",
 ]
 
-StaleLists: TypeAlias = Literal[
-    "warn",
-    "deny",
-]
-
 StatementStatus: TypeAlias = Literal[
     "open",
     "final",

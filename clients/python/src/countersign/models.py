@@ -1225,8 +1225,8 @@ class ClinicalPolicy(AnswerModel):
 
 class ClinicalPolicyDocument(AnswerModel):
     schedules: ClinicalRules
-    stale_lists: literals.StaleLists | str | None = None
-    """What a missing or outdated exclusion list does: a warning with the order, or a denial. Default: `warn`."""
+    allow_stale: bool | None = None
+    """Orders are authorized although an exclusion list is missing or outdated. Default: `false`."""
 
 
 class ClinicalPolicyList(AnswerModel):

@@ -117,8 +117,8 @@ class ClientCanaryReadingParam(TypedDict):
 
 class ClinicalPolicyDocumentParam(TypedDict):
     schedules: ClinicalRulesParam
-    stale_lists: NotRequired[literals.StaleLists]
-    """What a missing or outdated exclusion list does: a warning with the order, or a denial. Default: `warn`."""
+    allow_stale: NotRequired[bool]
+    """Orders are authorized although an exclusion list is missing or outdated. Default: `false`."""
 
 
 class ClinicalRuleParam(TypedDict):

@@ -1547,8 +1547,8 @@ export interface ClinicalPolicy {
 
 export interface ClinicalPolicyDocument {
   schedules: ClinicalRules
-  /** What a missing or outdated exclusion list does: a warning with the order, or a denial. Default: `warn`. */
-  stale_lists?: Open<StaleLists>
+  /** Orders are authorized although an exclusion list is missing or outdated. Default: `false`. */
+  allow_stale?: boolean
 }
 
 export interface ClinicalPolicyList {
@@ -5764,8 +5764,6 @@ export interface SsoDomainRecord {
 }
 
 export type SsoDomainStatus = 'pending' | 'verified'
-
-export type StaleLists = 'warn' | 'deny'
 
 export interface StateLicense {
   usState: UsState
