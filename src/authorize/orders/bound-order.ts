@@ -8,6 +8,7 @@ import { type Compared, DECIDED, IN_FORCE, judgeCompared, matchesOfKeys } from '
 import { type ClinicalPolicyDocument, DEFAULT_CLINICAL_POLICY, ruleOf } from '../prescribers/policy-document.ts'
 import type { ControlledSchedule, DrugSchedule } from '../prescribers/substances.ts'
 import { schedulesSql, type Tier, tierSql } from '../prescribers/tier.ts'
+import { isDeniedAsStale } from './facts.ts'
 import type { BoundOrder, ClinicianFacts, OrderFacts } from './judge.ts'
 import { type OrderStatus, statusAt } from './state.ts'
 
@@ -57,13 +58,16 @@ export function boundOrderOf(row: BoundOrderRow, at: Date): BoundOrder {
   const policy = row.policy ?? DEFAULT_CLINICAL_POLICY
   const ids = row.clinicians.map(({ id }) => id)
   const checks = judgeCompared(row, { at, state: row.usState ?? undefined }, ids)
-  const factsOf = (clinicianId: string): ClinicianFacts => {
+  const clinicianOf = (clinicianId: string) => {
     const found = row.clinicians.find(({ id }) => id === clinicianId)
     const check = checks.get(clinicianId)
     if (found === undefined || check === undefined) throw new Error('a clinician of an order is gone')
+    return { found, check }
+  }
+  const factsOf = (clinicianId: string): ClinicianFacts => {
+    const { found, check } = clinicianOf(clinicianId)
     return { tier: found.tier, dea_schedules: found.deaSchedules, exclusion: check.status }
   }
-  const isStale = (checks.get(row.prescriberId)?.stale.length ?? 0) > 0
   return {
     order_id: row.id,
     order_hash: row.orderHash.toString('base64url'),
@@ -77,7 +81,7 @@ export function boundOrderOf(row: BoundOrderRow, at: Date): BoundOrder {
       signature: row.signature,
       authorized_at: row.authorizedAt?.toISOString() ?? null,
       rule: ruleOf(policy, row.schedule),
-      is_denied_as_stale: isStale && policy.stale_lists === 'deny',
+      is_denied_as_stale: isDeniedAsStale(policy, clinicianOf(row.prescriberId).check),
     },
   }
 }

@@ -105,7 +105,7 @@ export function factsOf({ standing, check }: Clinician): ClinicianFacts {
   return { tier: standing.tier, dea_schedules: standing.deaSchedules, exclusion: check.status }
 }
 
-/** A missing or outdated list: the policy warns, or refuses. */
-export function isDeniedAsStale({ stale_lists: stale }: ClinicalPolicyDocument, check: ExclusionCheck): boolean {
-  return stale === 'deny' && check.stale.length > 0
+/** A missing or outdated list refuses, unless the policy allows it. */
+export function isDeniedAsStale({ allow_stale: isAllowed }: ClinicalPolicyDocument, check: ExclusionCheck): boolean {
+  return !isAllowed && check.stale.length > 0
 }

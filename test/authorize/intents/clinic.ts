@@ -157,13 +157,19 @@ export function createClinic(service: Intents) {
     )
   }
 
+  /** Without lists of today orders are refused. */
+  async function listNobody(caller: TestCaller): Promise<void> {
+    for (const name of ['leie', 'sam'] as const) await list(caller, { list: name })
+  }
+
   return {
+    listNobody,
     makePrescriber,
     insert,
     sign,
     /** An order of schedule II that is signed and co-signed. */
     async authorized(caller: TestCaller, more: Partial<OrderTerms> = {}) {
-      for (const name of ['leie', 'sam'] as const) await list(caller, { list: name })
+      await listNobody(caller)
       const [prescriber, cosigner] = [await makePrescriber(caller), await makePrescriber(caller)]
       const orderId = await insert(caller, prescriber, more)
       await sign(caller, orderId, prescriber, { act: 'sign', status: 'pending_cosign' })

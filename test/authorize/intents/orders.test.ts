@@ -121,6 +121,7 @@ describe('verify of an order', () => {
   })
 
   it('gets a token valid that was issued before the signatures', async () => {
+    await clinic.listNobody(caller)
     const [prescriber, cosigner] = [await clinic.makePrescriber(caller), await clinic.makePrescriber(caller)]
     const orderId = await clinic.insert(caller, prescriber)
     const { token } = await issue(orderId)
