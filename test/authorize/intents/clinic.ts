@@ -177,8 +177,12 @@ export function createClinic(service: Intents) {
       return { orderId, prescriber, cosigner }
     },
     /** A further order of a prescriber, signed and co-signed. */
-    async another(caller: TestCaller, { prescriber, cosigner }: { prescriber: Clinician; cosigner: Clinician }) {
-      const orderId = await insert(caller, prescriber)
+    async another(
+      caller: TestCaller,
+      { prescriber, cosigner }: { prescriber: Clinician; cosigner: Clinician },
+      more: Partial<OrderTerms> = {},
+    ) {
+      const orderId = await insert(caller, prescriber, more)
       await sign(caller, orderId, prescriber, { act: 'sign', status: 'pending_cosign' })
       await sign(caller, orderId, cosigner, { act: 'cosign', status: 'authorized' })
       return { orderId, prescriber, cosigner }
@@ -194,7 +198,7 @@ export function createClinic(service: Intents) {
         const [order] = await tx.query<{ status: OrderStatus }>('SELECT status FROM orders WHERE id = $1 FOR UPDATE', [
           orderId,
         ])
-        if (order?.status === 'executed') return false
+        if (order?.status !== 'authorized') return false
         await endOrder(tx, caller, orderId, { status, by: actorOf(caller.principal).id, reason: 'other' })
         return true
       }),
