@@ -1,9 +1,12 @@
 // What verify, authorize and the signing of an order judge: the order, its clinicians, the exclusion lists and the clinical policy as
 // they are in the caller's transaction.
 
+import { SERVICE_ACCOUNT_ID } from '#src/account/keys/accounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { checkExclusions, type ExclusionCheck } from '../exclusions/check.ts'
+import { checkExclusions, type ExclusionCheck, IN_FORCE } from '../exclusions/check.ts'
+import type { ListName } from '../exclusions/formats.ts'
+import { staleLists } from '../exclusions/judge.ts'
 import { type ClinicalPolicyDocument, ruleOf } from '../prescribers/policy-document.ts'
 import { readClinicalPolicy } from '../prescribers/policy-rows.ts'
 import { findStanding, type PrescriberStanding } from '../prescribers/tier.ts'
@@ -67,10 +70,10 @@ export async function readOrderFacts(
 
 /** The signatures of the present content. */
 export function signaturesOf(
-  { version }: Pick<OrderRow, 'version'>,
+  { revision }: Pick<OrderRow, 'revision'>,
   signatures: readonly SignatureRow[],
 ): { sign: SignatureRow | undefined; cosign: SignatureRow | undefined } {
-  const valid = signatures.filter((one) => one.version === version && one.voidedAt === null)
+  const valid = signatures.filter((one) => one.revision === revision && one.voidedAt === null)
   return { sign: valid.find(({ act }) => act === 'sign'), cosign: valid.find(({ act }) => act === 'cosign') }
 }
 
@@ -108,4 +111,13 @@ export function factsOf({ standing, check }: Clinician): ClinicianFacts {
 /** A missing or outdated list: the policy warns, or refuses. */
 export function isDeniedAsStale({ stale_lists: stale }: ClinicalPolicyDocument, check: ExclusionCheck): boolean {
   return stale === 'deny' && check.stale.length > 0
+}
+
+/** Lists that are missing or outdated, which orders are answered with. */
+export async function readStaleLists(tx: Tx, { accountId, environment }: Scope, at: Date): Promise<ListName[]> {
+  const lists = await tx.query<{ list: ListName; listDate: string }>(
+    `SELECT list, list_date::text AS "listDate" FROM (${IN_FORCE}) in_force`,
+    [accountId, environment, SERVICE_ACCOUNT_ID],
+  )
+  return staleLists(new Map(lists.map(({ list, listDate }) => [list, listDate])), at.toISOString().slice(0, 10))
 }
