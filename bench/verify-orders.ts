@@ -136,7 +136,7 @@ async function fillOrders({ owner, scope }: Stage, prescribers: readonly string[
     [accountId, environment, ids, prescribers, hash, randomBytes(600)],
   )
   await owner(
-    `INSERT INTO order_signatures (account_id, environment, order_id, version, act, order_hash, prescriber_id, user_id, passkey_id,
+    `INSERT INTO order_signatures (account_id, environment, order_id, revision, act, order_hash, prescriber_id, user_id, passkey_id,
        statement_version, signed_at)
      SELECT $1, $2, id, 1, act, $5, ($4::text[])[1 + (n + shift) % cardinality($4::text[])], 'usr', 'pky', '1', now()
      FROM unnest($3::text[]) WITH ORDINALITY AS one (id, n), (VALUES ('sign', 0), ('cosign', 1)) AS acts (act, shift)`,

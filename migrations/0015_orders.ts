@@ -11,8 +11,8 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- What a prescriber orders. sealed_content: patient, medication, quantity, directions and payload, and the resource as it came.
     -- order_hash: SHA-256 of everything that is signed. payload_hash: of the payload alone, for tokens. status: of the last act;
-    -- an open order whose expires_at is past is expired, and no job says so. version: counts edits, each of which voids the
-    -- signatures. decision_id: the decision that executed the order.
+    -- an open order whose expires_at is past is expired, and no job says so. version: counts all changes; revision: counts edits,
+    -- each of which voids the signatures. decision_id: the decision that executed the order.
     CREATE TABLE orders (
       account_id text COLLATE "C" NOT NULL,
       environment text COLLATE "C" NOT NULL,
@@ -27,6 +27,7 @@ export async function up(knex: Knex): Promise<void> {
       us_state text COLLATE "C",
       status text COLLATE "C" NOT NULL DEFAULT 'draft',
       version integer NOT NULL DEFAULT 1,
+      revision integer NOT NULL DEFAULT 1,
       authorized_at timestamptz,
       expires_at timestamptz NOT NULL,
       ended_by text COLLATE "C",
@@ -51,13 +52,13 @@ export async function up(knex: Knex): Promise<void> {
     );
     CREATE INDEX orders_prescriber_idx ON orders (prescriber_id, account_id, environment, id);
 
-    -- Who signed which content: version and order_hash are those of the order then. passkey_id is NULL where the signed-in person
+    -- Who signed which content: revision and order_hash are those of the order then. passkey_id is NULL where the signed-in person
     -- confirmed without a passkey. statement_version: of the statement that the signer saw (21 CFR 1311.140(a)(3)).
     CREATE TABLE order_signatures (
       account_id text COLLATE "C" NOT NULL,
       environment text COLLATE "C" NOT NULL,
       order_id text COLLATE "C" NOT NULL,
-      version integer NOT NULL,
+      revision integer NOT NULL,
       act text COLLATE "C" NOT NULL,
       order_hash bytea NOT NULL,
       prescriber_id text COLLATE "C" NOT NULL,
@@ -66,7 +67,7 @@ export async function up(knex: Knex): Promise<void> {
       statement_version text COLLATE "C" NOT NULL,
       signed_at timestamptz NOT NULL,
       voided_at timestamptz,
-      CONSTRAINT order_signatures_pkey PRIMARY KEY (account_id, environment, order_id, version, act),
+      CONSTRAINT order_signatures_pkey PRIMARY KEY (account_id, environment, order_id, revision, act),
       CONSTRAINT order_signatures_order_fkey FOREIGN KEY (account_id, environment, order_id)
         REFERENCES orders (account_id, environment, id) ON DELETE CASCADE,
       CONSTRAINT order_signatures_prescriber_fkey FOREIGN KEY (account_id, environment, prescriber_id)
@@ -97,8 +98,8 @@ export async function up(knex: Knex): Promise<void> {
     SELECT admit_erasure('${table}');`,
     ).join('\n')}
     CREATE POLICY clinical_incident_reports_system ON clinical_incident_reports FOR SELECT TO countersign_system USING (true);
-    GRANT SELECT, INSERT, DELETE, UPDATE (prescriber_id, sealed_content, order_hash, payload_hash, schedule, schedule_source, refills,
-      us_state, status, version, authorized_at, ended_by, ended_at, ended_reason, decision_id, updated_at) ON orders TO countersign_app;
+    GRANT SELECT, INSERT, DELETE, UPDATE (sealed_content, order_hash, payload_hash, schedule, schedule_source, refills,
+      us_state, status, version, revision, authorized_at, ended_by, ended_at, ended_reason, decision_id, updated_at) ON orders TO countersign_app;
     GRANT SELECT, INSERT, DELETE, UPDATE (voided_at) ON order_signatures TO countersign_app;
     GRANT SELECT, INSERT, DELETE ON clinical_incident_reports TO countersign_app;
     -- Which accounts have a report of a day.

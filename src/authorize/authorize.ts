@@ -43,7 +43,7 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
   const mandates = mandatesFeature(p)
   const exclusions = exclusionsFeature(p, settings, { subjects: listSubjects })
   const prescribers = prescribersFeature(p, { ...passkeys, ...exclusions })
-  const orders = ordersFeature(p)
+  const orders = ordersFeature(p, passkeys)
   const incidents = incidentsFeature(p)
   const schedules = schedulesFeature(p)
   const { trust } = attest.hardware

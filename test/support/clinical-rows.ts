@@ -44,7 +44,7 @@ export async function fillClinical(
   })
   await insert('order_signatures', {
     order_id: order,
-    version: 1,
+    revision: 1,
     act: 'sign',
     order_hash: randomBytes(32),
     prescriber_id: prescriber,

@@ -86,6 +86,17 @@ export function boundOrderOf(row: BoundOrderRow, at: Date): BoundOrder {
   }
 }
 
+/** The same at a time that is known: null for an id of no order. */
+export async function readOrderFacts(
+  tx: Tx,
+  scope: Scope,
+  orderId: string,
+  { at, lock }: { at: Date; lock: boolean },
+): Promise<BoundOrder | null> {
+  const row = await readBoundOrder(tx, scope, orderId, lock)
+  return row === undefined ? null : boundOrderOf(row, at)
+}
+
 const HOLD_ORDER = 'SELECT FROM orders WHERE account_id = $1 AND environment = $2 AND id = $3 FOR NO KEY UPDATE'
 
 // Their facts change under the lock of their row. In the order of their ids, so that no two transactions wait in a circle.
@@ -101,9 +112,9 @@ const keysOf = (column: string) => `(SELECT id, ${column} FROM clinician)`
 const BOUND_ORDER = `WITH bound AS MATERIALIZED (
     SELECT o.*, s.passkey_id, s.signed_at, c.prescriber_id AS cosigner_id FROM orders o
     LEFT JOIN order_signatures s ON s.account_id = $1 AND s.environment = $2 AND s.order_id = o.id
-      AND s.version = o.version AND s.act = 'sign' AND s.voided_at IS NULL
+      AND s.revision = o.revision AND s.act = 'sign' AND s.voided_at IS NULL
     LEFT JOIN order_signatures c ON c.account_id = $1 AND c.environment = $2 AND c.order_id = o.id
-      AND c.version = o.version AND c.act = 'cosign' AND c.voided_at IS NULL
+      AND c.revision = o.revision AND c.act = 'cosign' AND c.voided_at IS NULL
     WHERE o.account_id = $1 AND o.environment = $2 AND o.id = $4),
   clinician AS MATERIALIZED (
     SELECT account_id, environment, id, user_id, npi, suspended_at, match_full, match_name, match_states FROM prescribers

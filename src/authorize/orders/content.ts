@@ -32,7 +32,7 @@ export interface SignedOrder extends OrderContent {
 }
 
 /** First member of what is hashed: another form of content gets another version. */
-const HASH_VERSION = 1
+export const HASH_VERSION = 1
 
 /** SHA-256 in base64url without padding. */
 export function hashOrder(order: SignedOrder): string {

@@ -74,7 +74,9 @@ export function judgeOrder(order: OrderFacts, at: string): OrderRefusal | undefi
   if (clinicians.some(({ exclusion }) => exclusion === 'excluded')) return { reason: 'prescriber_excluded' }
   if (status === 'declined') return { reason: 'order_declined' }
   if (!clinicians.every((one) => isSufficient(one, order))) return { reason: 'prescriber_tier_insufficient' }
-  if (rule.cosign && cosigner === null) return { reason: 'controlled_substance_cosign_required' }
+  // An order that waits for a co-signature is not authorized by a rule that has stopped asking for one.
+  const needsCosigner = rule.cosign || status === 'pending_cosign'
+  if (needsCosigner && cosigner === null) return { reason: 'controlled_substance_cosign_required' }
   const denied = DENIALS.find(([, isDenied]) => isDenied(order, at))
   return denied === undefined ? undefined : { reason: 'policy_denied', matched_rule_id: denied[0] }
 }
@@ -89,12 +91,7 @@ const DENIALS: readonly [OrderRule, (order: OrderFacts, at: string) => boolean][
   ['clinical:order_expired', ({ status }) => status === 'expired'],
   [
     'clinical:order_unsigned',
-    // An order that was signed under a policy which asked for a co-signature waits for it, also where the policy asks for none now.
-    ({ status, signature, rule }) =>
-      status === 'draft' ||
-      status === 'pending_cosign' ||
-      signature === 'none' ||
-      (rule.passkey && signature !== 'passkey'),
+    ({ signature, rule }) => signature === 'none' || (rule.passkey && signature !== 'passkey'),
   ],
   ['clinical:schedule_denied', ({ rule }) => rule.deny],
   ['clinical:refills_exceeded', ({ refills, rule }) => refills > rule.maxRefills],

@@ -11,7 +11,6 @@ import { ORDER_HOURS, type OrderStatus } from './state.ts'
 
 /** What an edit replaces. Hashes are SHA-256 in base64url without padding. */
 export interface OrderTerms {
-  prescriberId: string
   sealedContent: Buffer
   orderHash: string
   payloadHash: string | null
@@ -23,9 +22,13 @@ export interface OrderTerms {
 
 export interface OrderRow extends OrderTerms {
   id: string
+  prescriberId: string
   /** At the time of the statement. */
   status: OrderStatus
+  /** Counts all changes. */
   version: number
+  /** Counts edits. */
+  revision: number
   authorizedAt: Date | null
   expiresAt: Date
   endedBy: string | null
@@ -47,7 +50,7 @@ export type OrderEndReason = DeclineReason | CancelReason
 export interface SignatureRow {
   orderId: string
   /** Of the order that was signed. */
-  version: number
+  revision: number
   act: SignatureAct
   orderHash: string
   prescriberId: string
@@ -66,11 +69,11 @@ const STATUS = `CASE WHEN o.status IN ('draft', 'pending_cosign', 'authorized') 
 
 const ORDER = `o.id, o.prescriber_id AS "prescriberId", o.sealed_content AS "sealedContent", ${hash('o.order_hash')} AS "orderHash",
   ${hash('o.payload_hash')} AS "payloadHash", o.schedule, o.schedule_source AS "scheduleSource", o.refills,
-  o.us_state AS "usState", ${STATUS} AS status, o.version, o.authorized_at AS "authorizedAt", o.expires_at AS "expiresAt",
+  o.us_state AS "usState", ${STATUS} AS status, o.version, o.revision, o.authorized_at AS "authorizedAt", o.expires_at AS "expiresAt",
   o.ended_by AS "endedBy", o.ended_at AS "endedAt", o.ended_reason AS "endedReason", o.decision_id AS "decisionId",
   o.created_by AS "createdBy", o.created_at AS "createdAt", o.updated_at AS "updatedAt"`
 
-const SIGNATURE = `s.order_id AS "orderId", s.version, s.act, ${hash('s.order_hash')} AS "orderHash",
+const SIGNATURE = `s.order_id AS "orderId", s.revision, s.act, ${hash('s.order_hash')} AS "orderHash",
   s.prescriber_id AS "prescriberId", s.user_id AS "userId", s.passkey_id AS "passkeyId",
   s.statement_version AS "statementVersion", s.signed_at AS "signedAt", s.voided_at AS "voidedAt"`
 
@@ -79,21 +82,21 @@ const bytes = (base64url: string) => Buffer.from(base64url, 'base64url')
 export async function insertOrder(
   tx: Tx,
   { accountId, environment }: Scope,
-  row: OrderTerms & { id: string; createdBy: string },
+  row: OrderTerms & { id: string; prescriberId: string; createdBy: string },
 ): Promise<void> {
   await tx.query(
     `INSERT INTO orders (account_id, environment, id, prescriber_id, sealed_content, order_hash, payload_hash, schedule,
        schedule_source, refills, us_state, created_by, created_at, updated_at, expires_at)
      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, clock.at, clock.at, clock.at + make_interval(hours => $13)
      FROM clock_timestamp() AS clock (at)`,
-    [accountId, environment, row.id, ...valuesOfTerms(row), row.createdBy, ORDER_HOURS],
+    [accountId, environment, row.id, row.prescriberId, ...valuesOfTerms(row), row.createdBy, ORDER_HOURS],
   )
 }
 
 function valuesOfTerms(terms: OrderTerms): unknown[] {
-  const { prescriberId, sealedContent, orderHash, payloadHash, schedule, scheduleSource, refills, usState } = terms
+  const { sealedContent, orderHash, payloadHash, schedule, scheduleSource, refills, usState } = terms
   const payload = payloadHash === null ? null : bytes(payloadHash)
-  return [prescriberId, sealedContent, bytes(orderHash), payload, schedule, scheduleSource, refills, usState]
+  return [sealedContent, bytes(orderHash), payload, schedule, scheduleSource, refills, usState]
 }
 
 export async function findOrder(tx: Tx, { accountId, environment }: Scope, id: string): Promise<OrderRow | undefined> {
@@ -182,8 +185,8 @@ export async function editOrder(
 ): Promise<void> {
   await Promise.all([
     tx.query(
-      `UPDATE orders SET prescriber_id = $4, sealed_content = $5, order_hash = $6, payload_hash = $7, schedule = $8,
-         schedule_source = $9, refills = $10, us_state = $11, status = 'draft', authorized_at = NULL, version = version + 1,
+      `UPDATE orders SET sealed_content = $4, order_hash = $5, payload_hash = $6, schedule = $7, schedule_source = $8,
+         refills = $9, us_state = $10, status = 'draft', authorized_at = NULL, version = version + 1, revision = revision + 1,
          updated_at = clock_timestamp()
        WHERE account_id = $1 AND environment = $2 AND id = $3`,
       [accountId, environment, id, ...valuesOfTerms(terms)],
@@ -205,14 +208,14 @@ export async function insertSignature(
 ): Promise<void> {
   await Promise.all([
     tx.query(
-      `INSERT INTO order_signatures (account_id, environment, order_id, version, act, order_hash, prescriber_id, user_id,
+      `INSERT INTO order_signatures (account_id, environment, order_id, revision, act, order_hash, prescriber_id, user_id,
          passkey_id, statement_version, signed_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp())`,
       [
         accountId,
         environment,
         signature.orderId,
-        signature.version,
+        signature.revision,
         signature.act,
         bytes(signature.orderHash),
         signature.prescriberId,
@@ -222,7 +225,7 @@ export async function insertSignature(
       ],
     ),
     tx.query(
-      `UPDATE orders SET status = $4, updated_at = clock_timestamp(),
+      `UPDATE orders SET status = $4, version = version + 1, updated_at = clock_timestamp(),
          authorized_at = CASE WHEN $4 = 'authorized' THEN clock_timestamp() END
        WHERE account_id = $1 AND environment = $2 AND id = $3`,
       [accountId, environment, signature.orderId, status],
@@ -238,7 +241,8 @@ export async function endOrder(
   { status, by, reason }: { status: 'declined' | 'cancelled'; by: string; reason: OrderEndReason },
 ): Promise<void> {
   await tx.query(
-    `UPDATE orders SET status = $4, ended_by = $5, ended_reason = $6, ended_at = clock_timestamp(), updated_at = clock_timestamp()
+    `UPDATE orders SET status = $4, ended_by = $5, ended_reason = $6, version = version + 1,
+       ended_at = clock_timestamp(), updated_at = clock_timestamp()
      WHERE account_id = $1 AND environment = $2 AND id = $3`,
     [accountId, environment, id, status, by, reason],
   )
@@ -256,7 +260,7 @@ export async function markExecuted(
   { decisionId, at }: { decisionId: string; at: Date },
 ): Promise<boolean> {
   const marked = await tx.query(
-    `UPDATE orders SET status = 'executed', decision_id = $4, ended_at = $5, updated_at = $5
+    `UPDATE orders SET status = 'executed', decision_id = $4, version = version + 1, ended_at = $5, updated_at = $5
      WHERE account_id = $1 AND environment = $2 AND id = $3 AND status = 'authorized' AND expires_at > $5 RETURNING 1`,
     [accountId, environment, orderId, decisionId, at],
   )
@@ -274,4 +278,17 @@ export async function findSignatures(
      WHERE s.account_id = $1 AND s.environment = $2 AND s.order_id = ANY($3::text[]) ORDER BY s.order_id, s.signed_at`,
     [accountId, environment, orderIds],
   )
+}
+
+/** National Provider Identifiers of prescribers, by their ids. */
+export async function readNpis(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await tx.query<{ id: string; npi: string }>(
+    'SELECT id, npi FROM prescribers WHERE account_id = $1 AND environment = $2 AND id = ANY($3::text[])',
+    [accountId, environment, ids],
+  )
+  return new Map(rows.map(({ id, npi }) => [id, npi]))
 }

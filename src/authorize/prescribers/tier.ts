@@ -94,6 +94,11 @@ export async function findStandingOfUser(
   )
 }
 
+/** The prescriber that has a number. */
+export async function findStandingOfNpi(tx: Tx, scope: Scope, npi: string): Promise<PrescriberStanding | undefined> {
+  return first(await tx.query<StandingRow>(`${STANDING} AND p.npi = $3`, [scope.accountId, scope.environment, npi]))
+}
+
 /** The prescribers of an account and environment, in the order of their ids, for a comparison with lists. */
 export async function listSubjects(
   tx: Tx,

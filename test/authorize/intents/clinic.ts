@@ -10,6 +10,7 @@ import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import { actorOf } from '#src/platform/http/principal.ts'
 import { newId } from '#src/platform/ids.ts'
 import type { TestCaller } from '../../support/callers.ts'
+import { type ListedToday, listNobodyToday, listToday } from '../../support/exclusion-rows.ts'
 import type { Intents } from './service.ts'
 
 type Members = Record<string, unknown>
@@ -80,8 +81,7 @@ export function createClinic(service: Intents) {
     return { id, userId: user.userId, npi, headers: { ...user.headers, 'Service-Environment': 'sandbox' } }
   }
 
-  const termsOf = (id: string, prescriber: Clinician, more: Partial<OrderTerms> = {}): OrderTerms => ({
-    prescriberId: prescriber.id,
+  const termsOf = (id: string, more: Partial<OrderTerms> = {}): OrderTerms => ({
     sealedContent: sealContent(sealer, id, {
       content: {
         patient_ref: PERSONAL.patient,
@@ -108,7 +108,12 @@ export function createClinic(service: Intents) {
   async function insert(caller: TestCaller, prescriber: Clinician, more: Partial<OrderTerms> = {}): Promise<string> {
     const id = newId('ord', caller.environment)
     await db.tenant(caller, (tx) =>
-      insertOrder(tx, caller, { ...termsOf(id, prescriber, more), id, createdBy: actorOf(caller.principal).id }),
+      insertOrder(tx, caller, {
+        ...termsOf(id, more),
+        id,
+        prescriberId: prescriber.id,
+        createdBy: actorOf(caller.principal).id,
+      }),
     )
     return id
   }
@@ -121,46 +126,21 @@ export function createClinic(service: Intents) {
     { act, status }: { act: 'sign' | 'cosign'; status: OrderStatus },
   ): Promise<void> {
     await db.tenant(caller, async (tx) => {
-      const [order] = await tx.query<{ hash: Buffer; version: number }>(
-        'SELECT order_hash AS hash, version FROM orders WHERE id = $1 FOR UPDATE',
+      const [order] = await tx.query<{ hash: Buffer; revision: number }>(
+        'SELECT order_hash AS hash, revision FROM orders WHERE id = $1 FOR UPDATE',
         [orderId],
       )
       if (order === undefined) throw new Error('no order')
       const signature = {
-        ...{ orderId, act, version: order.version, orderHash: order.hash.toString('base64url') },
+        ...{ orderId, act, revision: order.revision, orderHash: order.hash.toString('base64url') },
         ...{ prescriberId: clinician.id, userId: clinician.userId, passkeyId: 'pky', statementVersion: '1' as const },
       }
       await insertSignature(tx, caller, signature, status)
     })
   }
 
-  /** Brings a list of today into force whose only entry has a number, or the name of a prescriber, or is of nobody. */
-  async function list(
-    caller: TestCaller,
-    { list: name = 'leie', npi, nameOf }: { list?: 'leie' | 'sam'; npi?: string; nameOf?: string } = {},
-  ): Promise<void> {
-    const importId = newId('exi', caller.environment)
-    await owner(
-      `WITH file AS (INSERT INTO exclusion_files (list, kind, sha256, rows) VALUES ($7, 'full', $4, 1) RETURNING id),
-       entry AS (INSERT INTO exclusion_entries (file_id, row_number, row_hash, npi, match_name)
-         SELECT id, 1, $4, $5, (SELECT match_name FROM prescribers WHERE id = $6) FROM file)
-       INSERT INTO exclusion_imports (account_id, environment, id, list, kind, sha256, size, is_forced, status, rows, file_id,
-         list_date, requested_by, created_at)
-       SELECT $1, $2, $3, $7, 'full', $4, 1, false, 'succeeded', 1, id, current_date, 'key', now() FROM file`,
-      [caller.accountId, caller.environment, importId, randomBytes(32), npi ?? null, nameOf ?? null, name],
-    )
-    await owner(
-      `INSERT INTO exclusion_pointers (account_id, environment, list, file_id, list_date, import_id, changed_at)
-       SELECT account_id, environment, list, file_id, list_date, id, now() FROM exclusion_imports WHERE id = $1
-       ON CONFLICT (account_id, environment, list) DO UPDATE SET file_id = excluded.file_id, import_id = excluded.import_id`,
-      [importId],
-    )
-  }
-
-  /** Without lists of today orders are refused. */
-  async function listNobody(caller: TestCaller): Promise<void> {
-    for (const name of ['leie', 'sam'] as const) await list(caller, { list: name })
-  }
+  const list = (caller: TestCaller, entry: ListedToday = {}) => listToday(service.test, caller, entry)
+  const listNobody = (caller: TestCaller) => listNobodyToday(service.test, caller)
 
   return {
     listNobody,
@@ -187,10 +167,10 @@ export function createClinic(service: Intents) {
       await sign(caller, orderId, cosigner, { act: 'cosign', status: 'authorized' })
       return { orderId, prescriber, cosigner }
     },
-    edit: (caller: TestCaller, orderId: string, prescriber: Clinician) =>
+    edit: (caller: TestCaller, orderId: string) =>
       db.tenant(caller, async (tx) => {
         await tx.query('SELECT FROM orders WHERE id = $1 FOR UPDATE', [orderId])
-        await editOrder(tx, caller, orderId, termsOf(orderId, prescriber))
+        await editOrder(tx, caller, orderId, termsOf(orderId))
       }),
     /** Ends the order unless it has ended; says whether. */
     end: (caller: TestCaller, orderId: string, status: 'declined' | 'cancelled') =>

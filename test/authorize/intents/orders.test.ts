@@ -134,7 +134,7 @@ describe('verify of an order', () => {
 
   it('refuses each change between authorize and verify by its reason, and explains it alike', async () => {
     const CHANGES: Record<string, (order: Awaited<ReturnType<Clinic['authorized']>>) => Promise<unknown>> = {
-      payload_hash_mismatch: ({ orderId, prescriber }) => clinic.edit(caller, orderId, prescriber),
+      payload_hash_mismatch: ({ orderId }) => clinic.edit(caller, orderId),
       prescriber_excluded: ({ cosigner }) => clinic.list(caller, { npi: cosigner.npi }),
       order_declined: ({ orderId }) => clinic.end(caller, orderId, 'declined'),
       prescriber_tier_insufficient: ({ prescriber }) => clinic.suspend(caller, prescriber),

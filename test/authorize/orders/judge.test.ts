@@ -112,11 +112,10 @@ describe('the reasons of an order', () => {
     }
   })
 
-  it('refuse an order that was not authorized, whatever the policy asks for since', () => {
-    const loose = { ...rule, passkey: false, cosign: false }
-    for (const status of ['draft', 'pending_cosign'] as const) {
-      expect(answerOf(order({ status, rule: loose, cosigner: null })), status).toBe('clinical:order_unsigned')
-    }
+  it('ask for a co-signature that was needed at the signature, whatever the policy asks for since', () => {
+    const loose = { ...rule, cosign: false }
+    const waiting = order({ status: 'pending_cosign', rule: loose, cosigner: null })
+    expect(answerOf(waiting)).toBe('controlled_substance_cosign_required')
   })
 
   it('hold for the co-signer too', () => {

@@ -82,7 +82,7 @@ const TENANT_GRANTS: Record<string, string> = {
   clinical_policies: 'INSERT SELECT',
   order_signatures: 'DELETE INSERT SELECT UPDATE(voided_at)',
   orders:
-    'DELETE INSERT SELECT UPDATE(authorized_at,decision_id,ended_at,ended_by,ended_reason,order_hash,payload_hash,prescriber_id,refills,schedule,schedule_source,sealed_content,status,updated_at,us_state,version)',
+    'DELETE INSERT SELECT UPDATE(authorized_at,decision_id,ended_at,ended_by,ended_reason,order_hash,payload_hash,refills,revision,schedule,schedule_source,sealed_content,status,updated_at,us_state,version)',
   prescriber_facts:
     'INSERT SELECT UPDATE(confirmed_at,confirmed_by,confirmed_passkey_id,ended_at,ended_by,ended_reason,entered_at,entered_by)',
   prescribers:
