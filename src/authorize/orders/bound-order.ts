@@ -17,7 +17,7 @@ export interface BoundOrderRow extends Compared {
   id: string
   orderHash: Buffer
   payloadHash: Buffer | null
-  /** Of the last act. */
+  /** Status of the last act. */
   status: OrderStatus
   schedule: DrugSchedule
   refills: number
