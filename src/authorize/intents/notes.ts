@@ -127,6 +127,8 @@ const ANSWERS = {
     mandate_remaining: '80',
   }),
   under_a_schedule: { ...valid, schedule_cycle: 3 },
+  of_an_order: refused('controlled_substance_cosign_required', {}),
+  of_an_expired_order: refused('policy_denied', { matched_rule_id: 'clinical:order_expired' }),
   waiting: refused('approval_pending', { approval_id: APPROVAL_ID, matched_rule_id: 'wire-over-10k' }),
   tripped: refused('canary_tripped', {
     matched_rule_id: 'no-exfiltration',

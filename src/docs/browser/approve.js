@@ -186,6 +186,7 @@ function factsOf(approval) {
     ['What the mandate is for', mandate?.description ?? null],
     ['Left of its budgets', leftOf(mandate)],
     ['Schedule', approval.schedule_id],
+    ['Order of a clinician', approval.order_id],
     ...rules.map(({ rule_id, description: words }) => [
       'Rule of the policy',
       words === null ? rule_id : `${rule_id}: ${words}`,

@@ -44,6 +44,17 @@ describe('the pipeline', () => {
     expect(isReplayed({ ...VALID_FACTS, at: TOKEN.expires_at })).toBe(false)
   })
 
+  it('answers facts that were recorded before tokens had orders as it did then', () => {
+    for (const cause of CAUSES) {
+      const { facts, policy } = factsWith([cause])
+      if (facts.order !== null || facts.token === null) continue
+      const { order: _, token, ...earlier } = facts
+      const { order_id: __, order_hash: ___, ...bindings } = token
+      const recorded = { ...earlier, token: bindings } as unknown as VerifyFacts
+      expect(runPipeline(recorded, policy), cause.reason).toEqual(runPipeline(facts, policy))
+    }
+  })
+
   it('answers every pair of reasons that are true at once by the published order', () => {
     let pairs = 0
     for (const [index, first] of CAUSES.entries()) {
