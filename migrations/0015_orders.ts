@@ -102,7 +102,8 @@ export async function up(knex: Knex): Promise<void> {
       us_state, status, version, revision, authorized_at, ended_by, ended_at, ended_reason, decision_id, updated_at) ON orders TO countersign_app;
     GRANT SELECT, INSERT, DELETE, UPDATE (voided_at) ON order_signatures TO countersign_app;
     GRANT SELECT, INSERT, DELETE ON clinical_incident_reports TO countersign_app;
-    -- Which accounts have a report of a day.
+    -- Which accounts have a report of a day, and since when they have prescribers.
+    GRANT SELECT (created_at) ON prescribers TO countersign_system;
     GRANT SELECT (account_id, environment, day) ON clinical_incident_reports TO countersign_system;
   `)
 }

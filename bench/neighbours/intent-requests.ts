@@ -64,6 +64,8 @@ export const INTENT_NOT_CALLED: readonly string[] = [
   'GET /v1/clinical/exclusion-screenings/:id/changes',
   'GET /v1/clinical/exclusion-reviews/:id',
   'POST /v1/clinical/exclusion-reviews/:id/decision',
+  // A report is of a day that has ended.
+  'GET /v1/clinical/incident-reports/:day',
   // An order is signed by the passkey of a prescriber.
   'POST /v1/clinical/orders',
   'GET /v1/clinical/orders/:id',
@@ -102,6 +104,7 @@ const READS = [
   '/v1/clinical/exclusion-screenings',
   '/v1/clinical/formulary',
   '/v1/clinical/formulary/entries',
+  '/v1/clinical/incident-reports',
   '/v1/clinical/orders',
   '/v1/clinical/policy',
   '/v1/clinical/policy/versions',

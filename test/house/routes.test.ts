@@ -234,6 +234,8 @@ const SCOPES: Record<string, string> = {
   'GET /v1/clinical/prescribers/:id/facts': 'admin',
   'POST /v1/clinical/prescribers/:id/facts': 'admin',
   'POST /v1/clinical/prescribers/:id/facts/:fact_id/end': 'admin',
+  'GET /v1/clinical/incident-reports': 'admin',
+  'GET /v1/clinical/incident-reports/:day': 'admin',
   'POST /v1/clinical/orders': 'intent',
   'GET /v1/clinical/orders': 'intent',
   'GET /v1/clinical/orders/:id': 'intent',

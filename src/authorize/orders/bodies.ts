@@ -36,9 +36,9 @@ const quantity = z
     unit: shownText(50).nullable().default(null),
   })
   .meta({ id: 'OrderedQuantityRequest' })
-const payload = hashedObject
-  .meta({ id: 'OrderPayload', verbatim: true })
-  .describe('`action_payload` of the intent token that will execute the order. It is signed with the order.')
+const payload = hashedObject.describe(
+  '`action_payload` of the intent token that will execute the order. It is signed with the order.',
+)
 
 const members = {
   patient_ref: reference.describe('Your reference of the patient, such as `Patient/123`. Sealed at rest.'),

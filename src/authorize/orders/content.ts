@@ -62,7 +62,7 @@ function named(order: SignedOrder): JsonObject {
 export interface SealedOrder {
   content: OrderContent
   action_payload: JsonObject | null
-  /** As the caller named it, before the other sources. */
+  /** Schedule that the caller named, before the other sources. */
   requested_schedule: DrugSchedule
   /** The substance of the table that decided the schedule. */
   substance: string | null

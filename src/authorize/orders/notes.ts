@@ -23,6 +23,8 @@ const BODY = {
   quantity: { value: '30', unit: 'tablet' },
   refills: 0,
   sig: 'One tablet every 6 hours as needed for pain',
+  us_state: 'CA',
+  action_payload: { action: 'transmit', pharmacy: '1234567' },
 }
 const DRAFT = {
   order_id: ID,
@@ -43,8 +45,8 @@ const DRAFT = {
   quantity: BODY.quantity,
   refills: 0,
   sig: BODY.sig,
-  us_state: null,
-  action_payload: null,
+  us_state: BODY.us_state,
+  action_payload: BODY.action_payload,
   resource: null,
   resource_hash: null,
   needs: { deny: false, tier: 3, passkey: true, cosign: true, max_refills: 0, validity_days: null },

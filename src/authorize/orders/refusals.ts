@@ -51,7 +51,7 @@ function isRefusal(error: unknown): error is Failure {
   return error.status !== 404 && error.code !== 'environment_mismatch' && !error.code.startsWith('idempotency_')
 }
 
-/** Of findings about an assertion, the finding: `used` and `counter_went_back` are different incidents. */
+/** The code, or what a finding about an assertion says: `used` and `counter_went_back` are different incidents. */
 function causeOf({ code, errors, members }: Failure): string {
   if (code === 'invalid_request') return errors?.[0]?.code ?? code
   return code === 'clinical_policy_denied' ? String(members.matched_rule_id) : code

@@ -49,7 +49,7 @@ export type OrderEndReason = DeclineReason | CancelReason
 
 export interface SignatureRow {
   orderId: string
-  /** Of the order that was signed. */
+  /** Revision of the order that was signed. */
   revision: number
   act: SignatureAct
   orderHash: string

@@ -272,7 +272,7 @@ export function createSigning({ db, ledger, sealer, assertions, orders, recordRe
     },
 
     /**
-     * A second clinician declines; for API keys, whoever the caller says did. Final.
+     * A second clinician declines, or a caller with a key for one. Final.
      * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_state_transition`, `signer_mismatch`, `cosigner_same_user`.
      */
     async decline(acting: Acting, id: string, reason: DeclineReason, key?: IdempotencyKey): Promise<OpenedOrder> {

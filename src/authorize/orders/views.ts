@@ -2,11 +2,11 @@
 // the answer alone.
 
 import { z } from 'zod'
-import { hashedObject } from '#src/authorize/policy/json-object.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import { actorView } from '#src/platform/http/actor.ts'
+import { jsonObject } from '#src/platform/http/params.ts'
 import { rowVersion } from '#src/platform/http/versions.ts'
-import { asWritten, extended, timestampView as time } from '#src/platform/http/views.ts'
+import { extended, timestampView as time } from '#src/platform/http/views.ts'
 import { challengeView } from '../passkeys/views.ts'
 import { usState } from '../prescribers/bodies.ts'
 import { scheduleSchema, tierSchema } from '../prescribers/policy-document.ts'
@@ -84,7 +84,7 @@ export const orderView = z
     refills: z.number().int(),
     sig: z.string(),
     us_state: usState.nullable(),
-    action_payload: asWritten(hashedObject.meta({ id: 'OrderPayload', verbatim: true })).nullable(),
+    action_payload: jsonObject.nullable(),
     resource: z.string().nullable().describe('Text of the FHIR resource as it came; null for an order in JSON.'),
     resource_hash: z.string().nullable().describe('SHA-256 in base64url of that text.'),
     needs: needsView,

@@ -156,7 +156,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   migrations: 'SELECT',
   model_diffs: 'SELECT(account_id,environment,id,state)',
   passkeys: 'DELETE SELECT(account_id,id,user_id)',
-  prescribers: 'SELECT(account_id,environment,updated_at)',
+  prescribers: 'SELECT(account_id,created_at,environment,updated_at)',
   queues: 'INSERT SELECT UPDATE',
   revocation_lists: 'INSERT SELECT UPDATE',
   scim_tokens: 'SELECT UPDATE(last_used_at)',

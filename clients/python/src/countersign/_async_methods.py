@@ -3270,6 +3270,55 @@ class AsyncClinicalFormularyEntriesMethods(AsyncGroup):
         )
 
 
+class AsyncClinicalIncidentReportsMethods(AsyncGroup):
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPages[models.IncidentReport, models.IncidentReportList]:
+        """List the daily incident reports of clinician orders, newest first.
+
+        One for each day in UTC from the first prescriber on, also where nothing happened; kept for two years. As
+        NDJSON, all of them. See the [guide](https://api.example.test/docs/authorize/clinical#orders).
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/incident-reports",
+            models.IncidentReportList,
+            query=given({"limit": limit, "cursor": cursor}),
+            timeout=timeout,
+        )
+
+    async def retrieve(
+        self,
+        day: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.IncidentReport:
+        """Read the incident report of one day.
+
+        It is written soon after midnight in UTC, and never changes.
+
+        Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+        """
+        return await self._json(
+            "GET",
+            path("/v1/clinical/incident-reports/{}", day),
+            models.IncidentReport,
+            timeout=timeout,
+        )
+
+
 class AsyncClinicalOrderChallengesMethods(AsyncGroup):
     async def create(
         self,
@@ -3871,6 +3920,7 @@ class AsyncClinicalMethods(AsyncGroup):
         self.facts = AsyncClinicalFactsMethods(transport)
         self.formulary = AsyncClinicalFormularyMethods(transport)
         self.formulary_entries = AsyncClinicalFormularyEntriesMethods(transport)
+        self.incident_reports = AsyncClinicalIncidentReportsMethods(transport)
         self.order_challenges = AsyncClinicalOrderChallengesMethods(transport)
         self.orders = AsyncClinicalOrdersMethods(transport)
         self.policy = AsyncClinicalPolicyMethods(transport)
@@ -9151,7 +9201,9 @@ class AsyncGroups:
         self.claims = AsyncClaimsMethods(transport)
         """Signed captures, one or thousands at once, their findings, and the combined result for each claim."""
         self.clinical = AsyncClinicalMethods(transport)
-        """Prescribers and what was checked about them, the clinical policy, and the formulary."""
+        """Clinician orders and their signatures, prescribers, exclusion lists, the clinical policy, and incident
+        reports.
+        """
         self.decisions = AsyncDecisionsMethods(transport)
         """Every recorded decision, its explanation, and proofs that no entry was changed or left out."""
         self.devices = AsyncDevicesMethods(transport)

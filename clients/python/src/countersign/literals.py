@@ -1031,6 +1031,19 @@ IdentityMethod: TypeAlias = Literal[
 1311.110.
 """
 
+IncidentKind: TypeAlias = Literal[
+    "failed_signature",
+    "excluded_attempt",
+    "refused_act",
+    "override",
+    "tier_change",
+    "list_change",
+    "policy_change",
+]
+"""excluded_attempt: an excluded clinician was to sign, or an order of one to be executed. override: a person cleared a
+match with an exclusion list, or replaced a list against its checks.
+"""
+
 IntentOutcome: TypeAlias = Literal[
     "succeeded",
     "failed",

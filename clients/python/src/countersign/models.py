@@ -2287,6 +2287,49 @@ class HeldOutFigures(AnswerModel):
     false_positive_rate: int | float
 
 
+class Incident(AnswerModel):
+    kind: literals.IncidentKind | str
+    decision_id: str
+    at: str
+    reason: str
+    """The act or the refusal, as the ledger names it."""
+    subject_id: str | None
+    """The order, the prescriber, the import or the review."""
+    cause: str | None
+    """Why an act was refused or done, such as the code of the refusal."""
+
+
+class IncidentCounts(AnswerModel):
+    failed_signature: int
+    excluded_attempt: int
+    refused_act: int
+    override: int
+    tier_change: int
+    list_change: int
+    policy_change: int
+
+
+class IncidentReport(AnswerModel):
+    day: str
+    """Day in UTC."""
+    counts: IncidentCounts
+    incidents: list[Incident]
+    """The first thousand, oldest first."""
+    omitted: int
+    """How many more there were: the ledger has them."""
+    created_at: str
+
+
+class IncidentReportList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[IncidentReport]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
 class Inference(AnswerModel):
     trace_id: str
     model: str

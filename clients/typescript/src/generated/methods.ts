@@ -193,6 +193,8 @@ import type {
   GrantDisclosureRequest,
   ImportLeieQuery,
   ImportSamQuery,
+  IncidentReport,
+  IncidentReportList,
   Inference,
   Intent,
   IntentList,
@@ -244,6 +246,7 @@ import type {
   ListExclusionReviewsQuery,
   ListExclusionScreeningsQuery,
   ListFormularyEntriesQuery,
+  ListIncidentReportsQuery,
   ListIntentsQuery,
   ListInvitesQuery,
   ListLedgerCheckpointsQuery,
@@ -2097,6 +2100,31 @@ export class ClinicalFormularyEntriesMethods extends Group {
   }
 }
 
+export class ClinicalIncidentReportsMethods extends Group {
+  /**
+   * List the daily incident reports of clinician orders, newest first.
+   *
+   * One for each day in UTC from the first prescriber on, also where nothing happened; kept for two years. As NDJSON,
+   * all of them. See the [guide](https://api.example.test/docs/authorize/clinical#orders).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  list(args?: ListIncidentReportsQuery, options?: CallOptions): Pages<IncidentReport, IncidentReportList> {
+    return this.callPages<IncidentReport, IncidentReportList>('/v1/clinical/incident-reports', { args, answer: 'IncidentReport' }, options)
+  }
+
+  /**
+   * Read the incident report of one day.
+   *
+   * It is written soon after midnight in UTC, and never changes.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
+   */
+  retrieve(day: string, options?: CallOptions): Call<IncidentReport> {
+    return this.callJson<IncidentReport>('GET', path`/v1/clinical/incident-reports/${day}`, { answer: 'IncidentReport' }, options)
+  }
+}
+
 export class ClinicalOrderChallengesMethods extends Group {
   /**
    * Ask for a challenge for the passkey of a signer, with everything that the signer has to see.
@@ -2353,6 +2381,7 @@ export class ClinicalMethods extends Group {
   readonly facts: ClinicalFactsMethods
   readonly formulary: ClinicalFormularyMethods
   readonly formularyEntries: ClinicalFormularyEntriesMethods
+  readonly incidentReports: ClinicalIncidentReportsMethods
   readonly orderChallenges: ClinicalOrderChallengesMethods
   readonly orders: ClinicalOrdersMethods
   readonly policy: ClinicalPolicyMethods
@@ -2369,6 +2398,7 @@ export class ClinicalMethods extends Group {
     this.facts = new ClinicalFactsMethods(transport)
     this.formulary = new ClinicalFormularyMethods(transport)
     this.formularyEntries = new ClinicalFormularyEntriesMethods(transport)
+    this.incidentReports = new ClinicalIncidentReportsMethods(transport)
     this.orderChallenges = new ClinicalOrderChallengesMethods(transport)
     this.orders = new ClinicalOrdersMethods(transport)
     this.policy = new ClinicalPolicyMethods(transport)
@@ -4902,7 +4932,7 @@ export class Groups {
   readonly cases: CasesMethods
   /** Signed captures, one or thousands at once, their findings, and the combined result for each claim. */
   readonly claims: ClaimsMethods
-  /** Prescribers and what was checked about them, the clinical policy, and the formulary. */
+  /** Clinician orders and their signatures, prescribers, exclusion lists, the clinical policy, and incident reports. */
   readonly clinical: ClinicalMethods
   /** Every recorded decision, its explanation, and proofs that no entry was changed or left out. */
   readonly decisions: DecisionsMethods

@@ -95,6 +95,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   FullDelivery: { attempts: 'FullDeliveryAttempt' },
   FullDeliveryAttempt: { timing: 'flat', request: 'flat', response: 'flat' },
   Hardware: { reasons: 'flat', android: 'AndroidHardware', apple: 'flat', revocation: 'flat' },
+  IncidentReport: { counts: 'flat', incidents: 'flat' },
   Inference: { tool_calls: 'flat', usage: 'flat', canary: 'flat' },
   Intent: { authorized_by: 'flat' },
   IntentStop: { stopped_by: 'flat', resumed_by: 'flat' },

@@ -1782,7 +1782,7 @@ export interface CreateOrderRequest {
   /** State where it is dispensed: an exclusion of the LEIE that is waived there does not count. Default: `null`. */
   usState?: UsState | null | undefined
   /** Default: `null`. */
-  actionPayload?: OrderPayload | null | undefined
+  actionPayload?: Record<string, unknown> | null | undefined
 }
 
 export interface CreatePasskeyChallengeRequest {
@@ -3042,6 +3042,55 @@ export interface IdentityFactRequest {
  */
 export type IdentityMethod = 'credential_service_provider' | 'in_person'
 
+export interface Incident {
+  kind: Open<IncidentKind>
+  decisionId: string
+  at: string
+  /** The act or the refusal, as the ledger names it. */
+  reason: string
+  /** The order, the prescriber, the import or the review. */
+  subjectId: string | null
+  /** Why an act was refused or done, such as the code of the refusal. */
+  cause: string | null
+}
+
+export interface IncidentCounts {
+  failedSignature: number
+  excludedAttempt: number
+  refusedAct: number
+  override: number
+  tierChange: number
+  listChange: number
+  policyChange: number
+}
+
+/**
+ * excluded_attempt: an excluded clinician was to sign, or an order of one to be executed. override: a person cleared a
+ * match with an exclusion list, or replaced a list against its checks.
+ */
+export type IncidentKind = 'failed_signature' | 'excluded_attempt' | 'refused_act' | 'override' | 'tier_change' | 'list_change' | 'policy_change'
+
+export interface IncidentReport {
+  /** Day in UTC. */
+  day: string
+  counts: IncidentCounts
+  /** The first thousand, oldest first. */
+  incidents: Incident[]
+  /** How many more there were: the ledger has them. */
+  omitted: number
+  createdAt: string
+}
+
+export interface IncidentReportList {
+  object: 'list'
+  data: IncidentReport[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
 export interface Inference {
   traceId: string
   model: string
@@ -3954,7 +4003,7 @@ export interface Order {
   refills: number
   sig: string
   usState: Open<UsState> | null
-  actionPayload: OrderPayload | null
+  actionPayload: Record<string, unknown> | null
   /** Text of the FHIR resource as it came; null for an order in JSON. */
   resource: string | null
   /** SHA-256 in base64url of that text. */
@@ -4013,9 +4062,6 @@ export interface OrderNeeds {
   maxRefills: number
   validityDays: number | null
 }
-
-/** At most 64 KiB as canonical JSON (RFC 8785) and 32 levels. */
-export type OrderPayload = Record<string, unknown>
 
 /** Name and registrations of the prescriber, which the signer has to see. */
 export interface OrderPrescriber {
@@ -6495,7 +6541,7 @@ export interface UpdateOrderRequest {
   /** Directions for use. */
   sig?: string | undefined
   usState?: UsState | null | undefined
-  actionPayload?: OrderPayload | null | undefined
+  actionPayload?: Record<string, unknown> | null | undefined
 }
 
 export interface UpdatePrescriberRequest {
@@ -7338,6 +7384,14 @@ export interface ListPrescriberFactsQuery {
 
 /** The arguments of clinical.formularyEntries.list. */
 export interface ListFormularyEntriesQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+}
+
+/** The arguments of clinical.incidentReports.list. */
+export interface ListIncidentReportsQuery {
   /** Most items of a page; 20 when absent. */
   limit?: number | undefined
   /** `next_cursor` of the page before. */
