@@ -40,9 +40,6 @@ export interface IncidentReport {
   omitted: number
 }
 
-/** Reasons of verify that are incidents: an order of an excluded clinician was about to be executed. */
-export const VERIFY_REASONS = ['prescriber_excluded'] as const
-
 // More than a person reads. All of them are in the ledger.
 const MAX_INCIDENTS = 1_000
 const EXCLUDED = ['prescriber_excluded', 'clinical:exclusion_review']
@@ -65,9 +62,9 @@ export function reportOf(entries: Iterable<ReportedEntry>): IncidentReport {
 
 /** undefined: what is no incident, such as a signature. */
 function kindOf(reason: string, inputs: ReportedEntry['inputs']): IncidentKind | undefined {
-  if (reason === 'prescriber_excluded') return 'excluded_attempt'
+  if (reason === 'order_execution_refused') return isExcluded(inputs) ? 'excluded_attempt' : undefined
   if (reason === 'order_signature_refused') {
-    return EXCLUDED.includes(inputs.cause ?? '') ? 'excluded_attempt' : 'failed_signature'
+    return isExcluded(inputs) ? 'excluded_attempt' : 'failed_signature'
   }
   if (reason === 'order_refused') return 'refused_act'
   // A person decided against what a list or its checks said.
@@ -75,4 +72,8 @@ function kindOf(reason: string, inputs: ReportedEntry['inputs']): IncidentKind |
   if (reason.startsWith('exclusion')) return 'list_change'
   if (reason.startsWith('clinical_')) return 'policy_change'
   return reason.startsWith('prescriber') ? 'tier_change' : undefined
+}
+
+function isExcluded({ cause }: ReportedEntry['inputs']): boolean {
+  return EXCLUDED.includes(cause ?? '')
 }

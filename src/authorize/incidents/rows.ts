@@ -3,7 +3,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { conditionsOf } from '#src/platform/ledger/rows.ts'
-import { type IncidentReport, type ReportedEntry, VERIFY_REASONS } from './report.ts'
+import type { IncidentReport, ReportedEntry } from './report.ts'
 
 export interface IncidentReportRow {
   day: string
@@ -36,21 +36,14 @@ export async function findDueReports(
   )
 }
 
-/** Entries of clinician orders, and verifications that an exclusion refused, oldest first. */
+/** Entries of clinician orders, and of verifications that were to execute one, oldest first. */
 export async function listEntriesOf(tx: Tx, scope: Scope, range: { from: Date; to: Date }): Promise<ReportedEntry[]> {
-  const read = (filter: Parameters<typeof conditionsOf>[1]) => {
-    const { conditions, values } = conditionsOf(scope, { ...filter, ...range })
-    return tx.adhoc<ReportedEntry>(
-      `SELECT id, at, reason, subject_id AS subject, entry::jsonb->'inputs' AS inputs FROM decisions
-       WHERE ${conditions.join(' AND ')} AND reason IS NOT NULL ORDER BY id`,
-      values,
-    )
-  }
-  const [own, verified] = await Promise.all([
-    read({ kinds: ['clinician_order'] }),
-    read({ kinds: ['verify'], reasons: [...VERIFY_REASONS] }),
-  ])
-  return [...own, ...verified].sort((a, b) => a.at.getTime() - b.at.getTime())
+  const { conditions, values } = conditionsOf(scope, { kinds: ['clinician_order'], ...range })
+  return tx.adhoc<ReportedEntry>(
+    `SELECT id, at, reason, subject_id AS subject, entry::jsonb->'inputs' AS inputs FROM decisions
+     WHERE ${conditions.join(' AND ')} AND reason IS NOT NULL ORDER BY id`,
+    values,
+  )
 }
 
 /** Another process may have written the report meanwhile: that one stays. */

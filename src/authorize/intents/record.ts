@@ -175,9 +175,12 @@ function orderDecisions({ id, facts, outcome }: Judged, isExecuted: boolean, sha
       kind: 'clinician_order',
       subject: order_id,
       valid: outcome.valid,
-      reason: isExecuted ? 'order_executed' : outcome.reason,
+      reason: isExecuted ? 'order_executed' : 'order_execution_refused',
       matchedRuleId: outcome.matched_rule_id ?? null,
-      inputs: { order_id, order_hash, jti: token.jti, decision_id: id },
+      inputs: {
+        ...{ order_id, order_hash, jti: token.jti, decision_id: id },
+        ...(!outcome.valid && { cause: outcome.matched_rule_id ?? outcome.reason }),
+      },
     },
   ]
 }

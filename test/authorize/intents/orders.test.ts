@@ -173,7 +173,8 @@ describe('verify of an order', () => {
       expect(others).toEqual([])
       expect(entry).toMatchObject({
         subject_id: order.orderId,
-        reason: refused.reason,
+        reason: 'order_execution_refused',
+        inputs: { cause: expected },
         valid: false,
         matched_rule_id: refused.matched_rule_id ?? null,
       })

@@ -1,6 +1,7 @@
 // The incident report of a day: what it counts, that it is written once, and for days on which nothing happened.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { listToday } from '../../support/exclusion-rows.ts'
 import { type Json, ORDERS, type OrderService, startOrders } from './service.ts'
 
 const REPORTS = '/v1/clinical/incident-reports'
@@ -21,17 +22,7 @@ it('counts refused signatures, attempts of the excluded, overrides and changes o
   const id = await orders.makeSigned(prescriber)
   const other = await orders.makeOrder(prescriber)
   await orders.as(second.person, `${ORDERS}/${other.order_id}/sign`, {})
-  // A review that a person confirmed excludes like a match of the number.
-  await service.test.owner(
-    `WITH file AS (INSERT INTO exclusion_files (list, kind, sha256, rows) VALUES ('leie', 'full', sha256('a'), 1) RETURNING id),
-     entry AS (INSERT INTO exclusion_entries (file_id, row_number, row_hash, npi) SELECT id, 1, sha256('b'), $3 FROM file),
-     import AS (INSERT INTO exclusion_imports (account_id, environment, id, list, kind, sha256, size, is_forced, status, rows,
-         list_date, requested_by, created_at)
-       VALUES ($1, $2, 'exi_test_1', 'leie', 'full', sha256('a'), 1, false, 'succeeded', 1, now(), 'operator', now()))
-     INSERT INTO exclusion_pointers (account_id, environment, list, file_id, list_date, import_id, changed_at)
-     SELECT $1, $2, 'leie', id, now(), 'exi_test_1', now() FROM file`,
-    [caller.accountId, caller.environment, second.npi],
-  )
+  await listToday(service.test, caller, { npi: second.npi })
   const excluded = await orders.signBy(second.person, id, 'cosign')
   expect(excluded).toMatchObject({ status: 403, json: { code: 'prescriber_excluded' } })
   await orders.post(`/v1/clinical/prescribers/${second.id}/suspend`, { reason: 'excluded' })
