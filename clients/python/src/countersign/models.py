@@ -2365,6 +2365,7 @@ class Intent(AnswerModel):
     mandate_id: str | None
     schedule_id: str | None
     order_id: str | None
+    order_hash: str | None
     trace_id: str | None
     audience: str | None
     biometric: bool

@@ -3131,6 +3131,7 @@ export interface Intent {
   mandateId: string | null
   scheduleId: string | null
   orderId: string | null
+  orderHash: string | null
   traceId: string | null
   audience: string | null
   /** A person confirmed exactly this action with a passkey. */
