@@ -27,8 +27,11 @@ type IntentClaims struct {
 	MandateID      string
 	ScheduleID     string
 	Cycle          *int64
-	Biometric      *Biometric
-	ApprovalID     string
+	OrderID        string
+	// OrderHash is the content of the order when the token was issued.
+	OrderHash  string
+	Biometric  *Biometric
+	ApprovalID string
 	// SingleUse says that the token can be executed once. Whether it was, only the service knows.
 	SingleUse     bool
 	PolicyVersion int64
@@ -81,6 +84,8 @@ var optional = map[string]check{
 	"mandate_id":   isText,
 	"schedule_id":  isText,
 	"cycle":        isCount,
+	"order_id":     isText,
+	"order_hash":   isHash,
 	"biometric":    isBiometric,
 	"approval_id":  isText,
 	"single_use":   isFlag,
@@ -119,6 +124,8 @@ func readClaims(payload map[string]any) *IntentClaims {
 		MandateID:      textOf(payload["mandate_id"]),
 		ScheduleID:     textOf(payload["schedule_id"]),
 		Cycle:          optionalCount(payload["cycle"]),
+		OrderID:        textOf(payload["order_id"]),
+		OrderHash:      textOf(payload["order_hash"]),
 		ApprovalID:     textOf(payload["approval_id"]),
 		SingleUse:      payload["single_use"] == true,
 		PolicyVersion:  countOf(payload["policy_version"]),

@@ -232,6 +232,7 @@ func bindingsOf(claims *IntentClaims) []string {
 	var names []string
 	for _, binding := range [][2]string{
 		{"approval", claims.ApprovalID}, {"mandate", claims.MandateID}, {"schedule", claims.ScheduleID},
+		{"order", claims.OrderID},
 	} {
 		if binding[1] != "" {
 			names = append(names, binding[0])

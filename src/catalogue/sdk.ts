@@ -25,7 +25,8 @@ export const SDK_GROUPS = {
   },
   clinical: {
     tag: 'Clinical',
-    description: 'Prescribers and what was checked about them, the clinical policy, and the formulary.',
+    description:
+      'Clinician orders and their signatures, prescribers, exclusion lists, the clinical policy, and incident reports.',
   },
   agents: {
     tag: 'Agents',

@@ -22,6 +22,7 @@ const BASE = new Set([
   'src/field-errors.ts',
   'src/guidance.ts',
   'src/guidance-conflicts.ts',
+  'src/guidance-clinical.ts',
   'src/guidance-intents.ts',
 ])
 // The layers inside of a product, lowest first. Folders of one layer don't import each other.
@@ -64,7 +65,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['webhooks', 'passkeys', 'mandates', 'schedules'],
     ['approvals', 'exclusions'],
     ['prescribers'],
-    ['orders'],
+    ['orders', 'incidents'],
     ['revocations'],
     ['intents'],
     ['decisions'],
@@ -101,6 +102,7 @@ const PURE = [
   'src/authorize/policy/fields.ts',
   'src/authorize/policy/forms.ts',
   'src/authorize/policy/missing-fields.ts',
+  'src/authorize/incidents/report.ts',
   'src/authorize/orders/judge.ts',
   'src/authorize/orders/state.ts',
   'src/authorize/prescribers/check-digits.ts',

@@ -39,7 +39,20 @@ describe('the pipeline', () => {
     expect(isReplayed(VALID_FACTS)).toBe(true)
     expect(isReplayed({ ...VALID_FACTS, stop: { reason: 'incident', at } })).toBe(false)
     expect(isReplayed({ ...VALID_FACTS, token: null })).toBe(false)
+    const unsigned = CAUSES.find(({ name }) => name === 'clinical:order_unsigned')
+    expect(isReplayed(unsigned?.change?.(VALID_FACTS) ?? VALID_FACTS)).toBe(false)
     expect(isReplayed({ ...VALID_FACTS, at: TOKEN.expires_at })).toBe(false)
+  })
+
+  it('answers facts that were recorded before tokens had orders as it did then', () => {
+    for (const cause of CAUSES) {
+      const { facts, policy } = factsWith([cause])
+      if (facts.order !== null || facts.token === null) continue
+      const { order: _, token, ...earlier } = facts
+      const { order_id: __, order_hash: ___, ...bindings } = token
+      const recorded = { ...earlier, token: bindings } as unknown as VerifyFacts
+      expect(runPipeline(recorded, policy), cause.reason).toEqual(runPipeline(facts, policy))
+    }
   })
 
   it('answers every pair of reasons that are true at once by the published order', () => {
@@ -50,6 +63,7 @@ describe('the pipeline', () => {
         const { reason, matched_rule_id } = runPipeline(facts, policy)
         expect(reason, `${first.reason} and ${second.reason}`).toBe(first.reason)
         if (first.name === 'by the stop') expect(matched_rule_id).toBe(STOP_RULE)
+        if (first.name?.startsWith('clinical:')) expect(matched_rule_id).toBe(first.name)
         pairs += 1
       }
     }

@@ -49,6 +49,9 @@ class IntentClaims(_RequiredClaims, total=False):
     mandate_id: str
     schedule_id: str
     cycle: int
+    order_id: str
+    order_hash: str
+    """The content of the order when the token was issued."""
     biometric: Biometric
     approval_id: str
     single_use: bool
@@ -122,6 +125,8 @@ _OPTIONAL: Mapping[str, _Check] = {
     "mandate_id": _is_text,
     "schedule_id": _is_text,
     "cycle": _is_count,
+    "order_id": _is_text,
+    "order_hash": _is_hash,
     "biometric": _is_biometric,
     "approval_id": _is_text,
     "single_use": _is_flag,

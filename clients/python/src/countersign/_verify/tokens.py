@@ -199,7 +199,7 @@ def _look_up(keys: Any, kid: str) -> PublicKey | None:
 
 
 def _bindings_of(claims: IntentClaims) -> list[str]:
-    ids = {"approval": "approval_id", "mandate": "mandate_id", "schedule": "schedule_id"}
+    ids = {"approval": "approval_id", "mandate": "mandate_id", "schedule": "schedule_id", "order": "order_id"}
     return [name for name, claim in ids.items() if claim in claims]
 
 
