@@ -40,7 +40,16 @@ const LAST = [
   'account.reopen',
 ]
 // The trace of an inference is the one that later calls are about: a check may give none on a busy machine.
-const FIRST = ['devices.roots.create', 'devices.create', 'media.upload', 'claims.attest', 'trace.inferences.create']
+const FIRST = [
+  'devices.roots.create',
+  'devices.create',
+  'media.upload',
+  'claims.attest',
+  'trace.inferences.create',
+  // A prescriber is a user.
+  'org.users.list',
+  'clinical.prescribers.create',
+]
 const PHASES: ((operation: Operation) => boolean)[] = [
   ({ effect }) => effect === 'destructive',
   ({ method, arguments: path }) => method !== 'GET' && path.length > 0,
@@ -82,6 +91,7 @@ export async function createDocumentedCalls(
     ],
     'screenings.create': () => ({ media: { media_id: idFor('media_id', 'med_test_') } }),
     'screenings.batches.create': () => [{ media_id: idFor('media_id', 'med_test_') }],
+    'clinical.formulary.update': () => Buffer.from('rxcui,schedule\n1049502,II\n'),
     'account.close': () => ({ confirm: idFor('account_id', 'acc_') }),
   }
 
@@ -186,6 +196,16 @@ export const REFUSED: readonly string[] = [
   'clinical.exclusionReviews.decide not_found',
   'clinical.exclusionReviews.retrieve not_found',
   'clinical.exclusionScreenings.listChanges not_found',
+  'clinical.factChallenges.create not_found',
+  'clinical.facts.confirm not_found',
+  'clinical.policyVersions.retrieve not_found',
+  'clinical.prescribers.reinstate invalid_state_transition',
+  'clinical.incidentReports.retrieve not_found',
+  'clinical.orderChallenges.create not_found',
+  ...['cancel', 'cosign', 'decline', 'retrieve', 'sign', 'update'].map(
+    (method) => `clinical.orders.${method} not_found`,
+  ),
+  'clinical.orders.create invalid_request/unknown',
   'decisions.consistency.retrieve not_ready',
   'decisions.export not_ready',
   'decisions.proof.retrieve not_ready',
