@@ -110,7 +110,7 @@ function argumentsOf({ body: shape, ...operation }: Operation, { path, named, bo
   if (shape?.kind === 'lines') {
     return [...path, (body as unknown[]).map((line) => fromJson(line, entryOf(shape.item))), options]
   }
-  if (shape?.kind === 'bytes') return [...path, body, { contentType: shape.contentTypes[0] }, options]
+  if (shape?.kind === 'bytes') return [...path, body, { ...args, contentType: shape.contentTypes[0] }, options]
   const takesArgs = operation.query.length + operation.headers.length > 0
   return [...path, ...(takesArgs ? [args] : []), options]
 }
