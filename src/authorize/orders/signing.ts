@@ -267,6 +267,7 @@ export function createSigning({ db, ledger, sealer, assertions, orders, recordRe
      */
     async sign(acting: Acting, id: string, request: SignatureRequest, key?: IdempotencyKey): Promise<OpenedOrder> {
       checkId(id, 'ord', acting.environment)
+      if (request.assertion !== undefined) checkId(request.assertion.challenge_id, 'pkc', acting.environment)
       note({ order: id })
       return recordRefusals(acting, { id, act: request.act }, () => sign(acting, id, request, key))
     },
