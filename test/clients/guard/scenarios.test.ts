@@ -5,9 +5,11 @@ import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Countersign } from '#client/countersign.ts'
 import { fileJournal, resumeGuards } from '#client/guard.ts'
+import { describePythons, environment, PACKAGE } from '../../support/python.ts'
 import { type SignedIn, startTestService, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { type Open, type Player, SCENARIOS, type Scenario, type Task } from './scenarios.ts'
@@ -38,12 +40,27 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const LANGUAGES: readonly [string, Player][] = [['TypeScript', { guard: guardTypeScript, resume: resumeTypeScript }]]
+describe('guard in TypeScript', () => {
+  const player: Player = { guard: guardTypeScript, resume: resumeTypeScript }
+  runs('typescript', () => player)
+})
 
-describe.each(LANGUAGES)('guard in %s', (language, player) => {
+describePythons('guard', (python, { isNewest, isOnly }) => {
+  let players: ReturnType<typeof startPlayers>
+  beforeAll(() => {
+    players = startPlayers(python)
+  })
+  afterAll(() => players.close())
+  // Each version runs one of the clients.
+  if (isOnly || !isNewest) describe('Countersign', () => runs('python', () => players.sync, 'outcomeInPython'))
+  if (isNewest) describe('AsyncCountersign', () => runs('python-async', () => players.async, 'outcomeInPython'))
+})
+
+function runs(language: string, playerOf: () => Player, outcomeName?: 'outcomeInPython'): void {
   it.concurrent.each(SCENARIOS.map((scenario) => [scenario.title, scenario] as const))(
     '%s',
     async (_title, scenario) => {
+      const player = playerOf()
       const task = await taskOf(scenario, `${language}-${scenario.id}`)
       const [outcome] = await Promise.all([player.guard(task), letPeopleDecide(task)])
       const hasJournal = task.journalPath !== null && existsSync(task.journalPath)
@@ -57,6 +74,7 @@ describe.each(LANGUAGES)('guard in %s', (language, player) => {
       // The second restart found what the first one left.
       expect({ outcome, ran, told, status, spent, open }).toEqual({
         ...scenario.expect,
+        outcome: (outcomeName && scenario[outcomeName]) ?? scenario.expect.outcome,
         open: [scenario.expect.open, scenario.expect.open],
       })
       // The ledger agrees: one entry for each outcome.
@@ -66,7 +84,7 @@ describe.each(LANGUAGES)('guard in %s', (language, player) => {
       expect(own.map(({ subject_id: subject, reason }) => `${subject} ${reason}`).sort()).toEqual(reported.sort())
     },
   )
-})
+}
 
 async function taskOf(scenario: Scenario, name: string): Promise<Task> {
   const { id, people, journal } = scenario
@@ -140,6 +158,37 @@ async function resumeTypeScript({ scenario: { onUnknown }, folder: own, journalP
   const open: Open = [await resume(), await resume()]
   await journal.close()
   return open
+}
+
+function startPlayers(python: string): { sync: Player; async: Player; close(): Promise<void> } {
+  const child = spawn(python, [join(PACKAGE, 'tests/guard_player.py')], {
+    env: environment(),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const waiting = new Map<number, (played: unknown) => void>()
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { id, played } = JSON.parse(line) as { id: number; played: unknown }
+    waiting.get(id)?.(played)
+  })
+  const ended = new Promise<void>((done) => child.on('close', () => done()))
+  const play = <Given>(task: Task & { do: string; flavour: string }) =>
+    new Promise<Given>((done) => {
+      const id = waiting.size
+      waiting.set(id, done as (played: unknown) => void)
+      child.stdin.write(`${JSON.stringify({ ...task, id })}\n`)
+    })
+  const playerOf = (flavour: string): Player => ({
+    guard: (task) => play({ ...task, do: 'guard', flavour }),
+    resume: (task) => play({ ...task, do: 'resume', flavour }),
+  })
+  return {
+    sync: playerOf('sync'),
+    async: playerOf('async'),
+    async close() {
+      child.stdin.end()
+      await ended
+    },
+  }
 }
 
 /** What it notes must let nobody act, and say nothing of the action. */

@@ -16,6 +16,7 @@ export interface Scenario {
   key?: boolean
   onUnknown?: Outcome | 'throws'
   expect: Expectation
+  outcomeInPython?: string
 }
 
 export interface Expectation {

@@ -33,6 +33,14 @@ interface Holding {
 
 type Line = JournalEntry | Holding
 
+interface Opened {
+  handle: Handle
+  ino: number
+  /** Bytes that this process knows. */
+  end: number
+  maxBytes: number
+}
+
 export interface FileJournal extends Journal {
   /** Lets another process open the file. */
   close(): Promise<void>
@@ -56,7 +64,7 @@ export function fileJournal(path: string): FileJournal {
 export function createFileJournal(path: string, onClose: () => void = () => {}): FileJournal {
   const by = crypto.randomUUID()
   const entries = new Map<string, JournalEntry[]>()
-  let file: { handle: Handle; ino: number; end: number } | undefined
+  let file: Opened | undefined
   // A note that was written in part, or that may not be on the disk.
   let isTorn = false
   let isTaken = false
@@ -77,54 +85,57 @@ export function createFileJournal(path: string, onClose: () => void = () => {}):
     return result
   }
 
-  async function openFile(files: Files) {
-    const handle = await files.open(path, 'a+', OWNER_ONLY)
+  async function openFile(files: Files): Promise<Opened> {
+    entries.clear()
+    await refuseHolder(files, path, by)
+    const handle = await files.open(path, 'a', OWNER_ONLY)
     try {
-      await refuseHolder(files, path)
-      const opened = { holding: 'opened', by, ...(await thisProcess(files)) } as const
       // A last line without an end becomes unreadable, also where its end alone is missing.
-      await handle.appendFile(encoder.encode(`~\n${lineOf(opened)}`))
-      const lines = parseLines(path, await files.readFile(path, 'utf8'))
-      const own = lines.findLastIndex((line) => 'holding' in line && line.by === by)
-      if (own === -1) throw takenOver()
-      for (const line of lines.slice(0, own)) if (!('holding' in line)) keep(line)
-      return await rewrite(files, handle)
-    } catch (error) {
-      entries.clear()
+      await handle.appendFile(encoder.encode(`~\n${lineOf(await opening(files))}`))
+    } finally {
       await handle.close()
-      throw error
     }
+    const lines = parseLines(path, await files.readFile(path, 'utf8'))
+    const own = lines.findLastIndex((line) => 'holding' in line && line.by === by)
+    if (own === -1) throw takenOver()
+    for (const line of lines.slice(0, own)) if (!('holding' in line)) keep(line)
+    return rewrite(files)
   }
 
   /** Replaces the file by one with the notes of open actions. */
-  async function rewrite(files: Files, before: Handle) {
+  async function rewrite(files: Files): Promise<Opened> {
     copies += 1
     const copy = `${path}.${by}.${copies}`
-    const handle = await files.open(copy, 'ax', OWNER_ONLY)
+    const text = [await opening(files), ...[...entries.values()].flat()].map(lineOf).join('')
+    const bytes = encoder.encode(text)
     try {
-      const opened = { holding: 'opened', by, ...(await thisProcess(files)) } as const
-      const text = [opened, ...[...entries.values()].flat()].map(lineOf).join('')
-      await handle.appendFile(encoder.encode(text))
-      await handle.sync()
+      await writeDurably(files, copy, bytes)
+      // Windows renames no file that is open.
+      await file?.handle.close()
+      file = undefined
       await files.rename(copy, path)
-      await syncFolder(files, path)
-      const { ino, size } = await handle.stat()
-      await before.close()
-      return { handle, ino, end: size }
     } catch (error) {
-      await handle.close()
       await files.unlink(copy).catch(() => {})
       throw error
     }
+    await syncFolder(files, path)
+    const handle = await files.open(path, 'a')
+    const { ino } = await handle.stat()
+    isTorn = false
+    return { handle, ino, end: bytes.length, maxBytes: Math.max(MAX_BYTES, 2 * bytes.length) }
+  }
+
+  async function opening(files: Files): Promise<Holding> {
+    const { pid } = (globalThis as { process?: { pid?: number } }).process ?? {}
+    return { holding: 'opened', by, ...(pid !== undefined && { pid, process: await processOf(files, pid) }) }
   }
 
   async function write(files: Files, line: Line): Promise<void> {
     file ??= await openFile(files)
-    if (isTorn || file.end > MAX_BYTES) {
+    if (isTorn || file.end > file.maxBytes) {
       const added = encoder.encode(await files.readFile(path, 'utf8')).slice(file.end)
       await checkOwner(files, file, !new TextDecoder().decode(added).includes('"holding":"opened"'))
-      file = await rewrite(files, file.handle)
-      isTorn = false
+      file = await rewrite(files)
     }
     const bytes = encoder.encode(lineOf(line))
     isTorn = true
@@ -209,18 +220,33 @@ function parseLine(text: string): Line | undefined {
   }
 }
 
-async function refuseHolder(files: Files, path: string): Promise<void> {
-  const lines = parseLines(path, await files.readFile(path, 'utf8'))
+/** @throws {JournalError} where the process that has opened the file is alive. */
+async function refuseHolder(files: Files, path: string, by: string): Promise<void> {
+  const lines = parseLines(path, await readIfThere(files, path))
   const last = lines.findLast((line): line is Holding => 'holding' in line)
-  if (last?.holding !== 'opened' || last.pid === undefined || last.process === undefined) return
+  if (last?.holding !== 'opened' || last.by === by || last.pid === undefined || last.process === undefined) return
   if ((await processOf(files, last.pid)) === last.process) {
     throw new JournalError(`process ${last.pid} uses ${path}: give each process a file of its own`)
   }
 }
 
-async function thisProcess(files: Files): Promise<{ pid?: number; process?: string | undefined }> {
-  const { pid } = (globalThis as { process?: { pid?: number } }).process ?? {}
-  return pid === undefined ? {} : { pid, process: await processOf(files, pid) }
+async function readIfThere(files: Files, path: string): Promise<string> {
+  try {
+    return await files.readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+async function writeDurably(files: Files, path: string, bytes: Uint8Array): Promise<void> {
+  const handle = await files.open(path, 'ax', OWNER_ONLY)
+  try {
+    await handle.appendFile(bytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }
 
 /** The boot and the time of its start; undefined where there is no such process, or the machine does not tell. */
