@@ -65,7 +65,10 @@ class Player:
         self.reach(f"{operation}:sent")
 
     def receive(self, response: httpx2.Response) -> None:
-        self.reach(f"{operation_of(response.request)}:answered")
+        operation = operation_of(response.request)
+        self.reach(f"{operation}:answered")
+        if operation == "verify" and self.scenario.pop("lost", False):
+            raise httpx2.ReadError("connection reset")
 
     async def send_later(self, request: httpx2.Request) -> None:
         self.send(request)

@@ -12,10 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { createFileJournal } from '#client/guard/file-journal.ts'
+import { createFileJournal, fileJournal } from '#client/guard/file-journal.ts'
 import { type JournalEntry, openActionsOf } from '#client/guard/journal.ts'
 
 const run = promisify(execFile)
@@ -57,6 +57,15 @@ it('keeps what is open, in a file that its owner alone reads', async () => {
   expect(readdirSync(folder).filter((name) => name.startsWith(`journal-${count}.`))).toEqual([])
 })
 
+it('is the same journal for each caller, also by a relative path', async () => {
+  const name = relative(process.cwd(), path)
+  const journal = fileJournal(name)
+  expect(fileJournal(name)).toBe(journal)
+  await journal.append(entry('a', 'verified'))
+  await journal.close()
+  expect(await stepsOf()).toEqual({ a: 'verified' })
+})
+
 it('takes notes in their order, however many come at once', async () => {
   const names = Array.from({ length: 50 }, (_, index) => `jti-${index}`)
   const journal = createFileJournal(path)
@@ -80,6 +89,14 @@ describe('a note that was not written to its end', () => {
   it('did not happen either where the next process ended as it opened the file', async () => {
     await written(entry('a', 'verified'))
     appendFileSync(path, '{"step":"star\n{"holding":"opened","by":"next"}\n')
+    expect(await stepsOf()).toEqual({ a: 'verified' })
+  })
+
+  it('was perhaps the line that opens the file, on a full disk', async () => {
+    await written(entry('a', 'verified'))
+    appendFileSync(path, '~\n{"holding":"op')
+    expect(await stepsOf()).toEqual({ a: 'verified' })
+    appendFileSync(path, '{"step":"star~\n{"hol~\n{"holding":"opened","by":"next"}\n')
     expect(await stepsOf()).toEqual({ a: 'verified' })
   })
 

@@ -10,6 +10,7 @@ import type { Task } from './scenarios.ts'
 
 const { folder, scenario, baseUrl, apiKey, options, journalPath } = JSON.parse(process.argv[2] ?? '') as Task
 const { stop, fails, calls = 1, key, run = 'succeeds', unreachable } = scenario
+let hasLost = scenario.lost !== true
 const controller = new AbortController()
 
 function reach(point: string): void {
@@ -24,6 +25,10 @@ const fetchReaching: Fetch = async (input, init) => {
   reach(`${operation}:sent`)
   const response = await fetch(input, init)
   reach(`${operation}:answered`)
+  if (operation === 'verify' && !hasLost) {
+    hasLost = true
+    throw new TypeError('connection reset')
+  }
   return response
 }
 

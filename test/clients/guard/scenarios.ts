@@ -10,6 +10,7 @@ export interface Scenario {
   run?: 'succeeds' | 'fails' | 'not_executed' | 'error'
   stop?: { at: string; by: 'kill' | 'abort' }
   fails?: string
+  lost?: boolean
   unreachable?: boolean
   journal?: 'none' | 'unwritable'
   calls?: number

@@ -54,7 +54,8 @@ const encoder = new TextEncoder()
 const shared = new Map<string, FileJournal>()
 
 /** The journal of a path: the same one for each caller in this process. */
-export function fileJournal(path: string): FileJournal {
+export function fileJournal(relativePath: string): FileJournal {
+  const path = absoluteOf(relativePath)
   const journal = shared.get(path) ?? createFileJournal(path, () => shared.delete(path))
   shared.set(path, journal)
   return journal
@@ -188,6 +189,13 @@ export function createFileJournal(path: string, onClose: () => void = () => {}):
   }
 }
 
+/** The program may enter another folder before the file is opened. */
+function absoluteOf(path: string): string {
+  const { process } = globalThis as { process?: { cwd?(): string } }
+  const isAbsolute = /^(?:[/\\]|[a-z]:)/i.test(path)
+  return isAbsolute || process?.cwd === undefined ? path : `${process.cwd()}/${path}`
+}
+
 // The library knows browsers too, whose bundlers must not look for the modules.
 async function loadFiles(): Promise<Files> {
   return (await import(['node', 'fs/promises'].join(':'))) as Files
@@ -203,9 +211,9 @@ function parseLines(path: string, text: string): Line[] {
   const lines = text.split('\n').slice(0, -1).map(parseLine)
   return lines.flatMap((line, index) => {
     if (line !== undefined) return [line]
-    // The same, of a process before.
-    const next = lines[index + 1]
-    if (next !== undefined && 'holding' in next) return []
+    // The same, where a process has opened the file since, or could not for want of space.
+    const next = lines.slice(index).find((later) => later !== undefined)
+    if (next === undefined || 'holding' in next) return []
     throw new JournalError(`${path} is damaged: line ${index + 1} is no note`)
   })
 }

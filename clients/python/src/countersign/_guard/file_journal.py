@@ -38,7 +38,8 @@ class FileJournal:
     """The journal in the file of a path. Threads can share it; `close()` lets another process open the file."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = os.fspath(path)
+        # The program may enter another folder before the file is opened.
+        self._path = os.path.abspath(path)
         self._by = str(uuid.uuid4())
         self._entries: dict[str, list[JournalEntry]] = {}
         self._file: _Opened | None = None
@@ -178,20 +179,22 @@ def _parse_lines(path: str, content: bytes) -> list[dict[str, Any]]:
     """@raises JournalError: for a damaged line, which may have been a note that an action started."""
     # A last line without an end was not written to its end, so what it notes did not happen.
     lines = [_parse_line(line) for line in content.split(b"\n")[:-1]]
-    for index, (line, after) in enumerate(zip(lines, [*lines[1:], None])):
-        # The same, of a process before.
-        if line is None and not (after and "holding" in after):
-            raise JournalError(f"{path} is damaged: line {index + 1} is no note")
+    for index, line in enumerate(lines):
+        # The same, where a process has opened the file since, or could not for want of space.
+        if line is None:
+            after = next((later for later in lines[index:] if later is not None), None)
+            if after is not None and "holding" not in after:
+                raise JournalError(f"{path} is damaged: line {index + 1} is no note")
     return [line for line in lines if line is not None]
 
 
 def _parse_line(line: bytes) -> dict[str, Any] | None:
     try:
-        value = json.loads(line)
+        value: Any = json.loads(line)
     except ValueError:
         return None
-    is_line = is_entry(value) or (isinstance(value, dict) and isinstance(value.get("holding"), str))
-    return value if is_line else None
+    is_holding = isinstance(value, dict) and isinstance(value.get("holding"), str)
+    return dict(value) if is_holding or is_entry(value) else None
 
 
 def _read(path: str) -> bytes:

@@ -419,6 +419,7 @@ async def drive_async(flow: Flow[Result]) -> Result:
     try:
         call = next(flow)
         while True:
+            value: Any = None
             try:
                 with anyio.CancelScope(shield=call.is_shielded):
                     value = await _make(call)

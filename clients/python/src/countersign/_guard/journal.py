@@ -43,6 +43,7 @@ class Journal(Protocol):
 
     def read(self) -> list[JournalEntry]:
         """The notes in their order. Those of closed actions may be left out."""
+        ...
 
 
 class AsyncJournal(Protocol):
