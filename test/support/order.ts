@@ -17,6 +17,7 @@ const SECONDS: Record<string, number> = {
   'test/docs/phone.test.ts': 15,
   'test/platform/jobs/stuck.test.ts': 42,
   'test/clients/python/contract.test.ts': 27,
+  'test/clients/guard/scenarios.test.ts': 25,
   'test/clients/python/scenarios.test.ts': 16,
   'test/platform/jobs/forgotten.test.ts': 11,
   'test/platform/http/long-polls.test.ts': 25,

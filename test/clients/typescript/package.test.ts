@@ -43,6 +43,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const PROGRAM = `
 import { Countersign, NotFoundError, type Claim } from '@countersign/client'
+import { guard, NotAllowed, resumeGuards } from '@countersign/client/guard'
 import { verifyIntentTokenOffline, canonicalize } from '@countersign/client/verify'
 
 const countersign = new Countersign({ apiKey: 'svc_test_x', baseUrl: process.argv[2] as string })
@@ -57,6 +58,13 @@ try {
   if (!(error instanceof NotFoundError)) throw error
   console.log(account.accountId, data.accountId, requestId, error.code, canonicalize({ b: 1, a: 2 }))
 }
+const action = { action: 'Pay', payload: {}, agentSessionId: 'a', deviceId: 'd', journal: 'guards.jsonl' }
+try {
+  await guard(countersign, action, () => 'ran')
+} catch (error) {
+  if (!(error instanceof NotAllowed)) throw error
+  console.log(error.reason, (await resumeGuards(countersign, 'guards.jsonl', () => 'failed')).open)
+}
 const verdict = await verifyIntentTokenOffline('no.token.at-all', { keys: { keys: [] } })
 console.log(verdict.valid)
 `
@@ -69,6 +77,7 @@ it.each([
     { json: { account_id: 'acc_1' } },
     { json: { account_id: 'acc_1' }, headers: { 'Request-Id': 'req_1' } },
     { status: 404, json: { code: 'not_found' } },
+    { status: 409, json: { code: 'account_stopped' } },
   ])
   const name = `try-${modules.moduleResolution}`
   await writeFile(join(user, `${name}.ts`), `declare const process: { argv: string[] }\n${PROGRAM}`)
@@ -90,7 +99,7 @@ it.each([
   await run(COMPILER, ['-p', user], { cwd: user })
   const { stdout } = await run(process.execPath, [join(user, `${name}.js`), server.url], { cwd: user })
   await server.close()
-  expect(stdout).toBe('acc_1 acc_1 req_1 not_found {"a":2,"b":1}\nfalse\n')
+  expect(stdout).toBe('acc_1 acc_1 req_1 not_found {"a":2,"b":1}\naccount_stopped []\nfalse\n')
 })
 
 describe('countersign-verify', () => {
@@ -197,13 +206,23 @@ it('has no dependency, its own version, and the files that a package needs', asy
   expect(files.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json'])
 })
 
-it('is at most 25 kB with everything in it', async () => {
-  const entry = join(user, 'everything.js')
-  await writeFile(entry, "export * from '@countersign/client'\nexport * from '@countersign/client/verify'\n")
-  const bundle = await rolldown({ input: entry, platform: 'browser', cwd: user })
-  const { output } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false })
+it('is at most 25 kB with everything that pages use', async () => {
+  const code = await bundle('client', 'client/verify')
+  expect(brotliCompressSync(code).length).toBeLessThan(MAX_BROTLI_BYTES)
+})
+
+it('has guard in an entry of its own, which bundlers for browsers take', async () => {
+  expect(await bundle('client')).not.toContain('NotExecuted')
+  expect(await bundle('client/guard')).toContain('NotExecuted')
+})
+
+async function bundle(...entries: string[]): Promise<string> {
+  const input = join(user, `${entries.join('-').replaceAll('/', '-')}.js`)
+  await writeFile(input, entries.map((entry) => `export * from '@countersign/${entry}'\n`).join(''))
+  const bundled = await rolldown({ input, platform: 'browser', cwd: user })
+  const { output } = await bundled.generate({ format: 'esm', minify: true, codeSplitting: false })
   const code = output.map((chunk) => ('code' in chunk ? chunk.code : '')).join('')
   // Browsers have no modules of Node.
   expect(code).not.toMatch(/from\s*["']node:|import\(["']node:|\brequire\(/)
-  expect(brotliCompressSync(code).length).toBeLessThan(MAX_BROTLI_BYTES)
-})
+  return code
+}
