@@ -28,6 +28,17 @@ describe('the run of mutants', () => {
     expect(stale).toContain('name === undefined -> false')
   })
 
+  it('sees a check without which the verifier loops', async () => {
+    const scalars: Target = {
+      ...target,
+      file: 'clients/typescript/src/verify/json-tokens.ts',
+      functions: ['isDigit'],
+    }
+    const { endless, unseen } = await runTarget({ ...scalars, vectors: ['canonical/refused'] }, { limitMs: 500 })
+    expect(endless).toBeGreaterThan(0)
+    expect(unseen).toEqual([])
+  })
+
   it('refuses vectors that the verifier fails as it is', async () => {
     const failing: Target = { ...target, vectors: ['webhooks/schedule'] }
     await expect(runTarget(failing)).rejects.toThrow('as it is fails webhooks-schedule-')
