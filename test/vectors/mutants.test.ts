@@ -68,6 +68,7 @@ describe('mutants', () => {
     ['const x = [...checkFacts(a)]', ['checkFacts(a) -> []']],
     ['const CHECKS = { a: isA, b: isB }', ['a: isA, -> gone', ', b: isB -> gone']],
     ['while (a && b) f()', []],
+    ["const x = a ? 'one word' : 'word'", []],
     ['const x = a + b', []],
   ])('of %s are %j', (source, checks) => {
     expect(checksOf(source)).toEqual(checks)

@@ -69,11 +69,7 @@ export const EQUALS: Readonly<Record<string, Equals>> = {
     'head !== undefined -> true': [1, 'without a head both sizes are 0'],
   },
   'clients/typescript/src/verify/packet.ts': {
-    'error instanceof Error -> true': [1, MESSAGE],
-    'error instanceof Error -> false': [1, MESSAGE],
-    'Object.hasOwn(signed, name) -> true': [1, MESSAGE],
-    'Object.hasOwn(signed, name) -> false': [1, MESSAGE],
-    'Object.hasOwn(found, name) -> true': [1, 'each name has a digest in one of the two'],
+    'bytes.length > MAX_BYTES -> false': [1, SIZE],
     '!verdict.isValid -> false': [1, FLOW],
     'earliest === undefined -> false': [1, 'an absent revocation and one that is undefined are the same'],
   },
@@ -81,8 +77,6 @@ export const EQUALS: Readonly<Record<string, Equals>> = {
     'result === null -> false': [1, TYPES],
     'verdict.isValid -> true': [2, FLOW],
     'one.result === null -> false': [1, 'without a result no signature was found invalid'],
-    'isRefused -> true': [1, MESSAGE],
-    'isRefused -> false': [1, MESSAGE],
   },
   'commands/evidence/check-video.ts': {
     'stream === undefined -> true': [1, 'the source is part of the words of a finding only'],
@@ -98,6 +92,7 @@ export const EQUALS: Readonly<Record<string, Equals>> = {
   },
   'clients/typescript/src/verify/packet-file.ts': {
     'at === -1 -> false': [2, 'the bytes there are too few to be a seal, or have no length'],
+    'length > MAX_PACKET_BYTES -> false': [1, SIZE],
     '!Number.isSafeInteger(length) -> false': [1, 'no number of bytes is NaN'],
   },
 }
