@@ -5,14 +5,17 @@ import type { EvidencePacket, PacketAttestation } from '#src/attest/evidence/vie
 import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
 import type { CheckOptions } from './check.ts'
 
-export function checkCertificates(one: PacketAttestation, { devices }: EvidencePacket): CheckFinding[] {
+export function checkCertificates(one: PacketAttestation, devices: EvidencePacket['devices']): CheckFinding[] {
   const part = partOf(one)
   const { source, chain } = one.certificates
   if (chain.length === 0) return [skipped(part, 'certificates', 'there are none')]
-  const read = chain.map(({ der }) => parseCertificate(Buffer.from(der, 'base64')))
-  const certificates = read.flatMap((parsed) => (parsed.ok ? [parsed.certificate] : []))
-  if (certificates.length !== chain.length) return [finding(part, 'certificates', false, 'one of them can not be read')]
-  const isStated = chain.every((stated, index) => isAsStated(stated, certificates[index]))
+  const read = chain.flatMap((stated) => {
+    const parsed = parseCertificate(Buffer.from(stated.der, 'base64'))
+    return parsed.ok ? [{ stated, certificate: parsed.certificate }] : []
+  })
+  if (read.length !== chain.length) return [finding(part, 'certificates', false, 'one of them can not be read')]
+  const certificates = read.map(({ certificate }) => certificate)
+  const isStated = read.every(({ stated, certificate }) => isAsStated(stated, certificate))
   const broken = certificates.findIndex((certificate, index) => !isSignedByOne(certificate, certificates, index))
   const device = devices.find(({ device_id }) => device_id === one.device_id)
   const key = source === 'submission' ? certificates[0]?.spki.toString('base64') : device?.spki
@@ -32,9 +35,8 @@ export function checkCertificates(one: PacketAttestation, { devices }: EvidenceP
   ]
 }
 
-function isAsStated(stated: PacketAttestation['certificates']['chain'][number], one: Certificate | undefined): boolean {
+function isAsStated(stated: PacketAttestation['certificates']['chain'][number], one: Certificate): boolean {
   return (
-    one !== undefined &&
     one.der.toString('base64') === stated.der &&
     one.subject === stated.subject &&
     one.issuer === stated.issuer &&

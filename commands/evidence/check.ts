@@ -4,7 +4,7 @@
 import { verifyEvidencePacket } from '#client/verify/packet.ts'
 import type { CheckFinding } from '#client/verify/packet-findings.ts'
 import { jsonOf } from '#src/attest/evidence/digests.ts'
-import { type EvidencePacket, signedPacketView } from '#src/attest/evidence/views.ts'
+import { type EvidencePacket, type PacketAttestation, signedPacketView } from '#src/attest/evidence/views.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { checkCertificates, checkMedia } from './check-certificates.ts'
@@ -33,19 +33,19 @@ export async function checkFile(file: Buffer, { keys, findMedia, openMedia }: Ch
   const { findings } = await verifyEvidencePacket(file, {
     keys,
     findWrong(value) {
-      const parsed = signedPacketView.safeParse(value)
+      const { data = null, error } = signedPacketView.safeParse(value)
       // Members that the view drops are not checked below, so they must not pass for a part of the packet.
-      if (parsed.success && canonicalize(jsonOf(parsed.data)) === canonicalize(value as Json)) {
-        packet = parsed.data.packet
+      if (canonicalize(jsonOf(data)) === canonicalize(value as Json)) {
+        packet = data?.packet
         return undefined
       }
-      const issue = parsed.error?.issues[0]
+      const issue = error?.issues[0]
       return issue === undefined ? 'it has members that a packet has not' : `/${issue.path.join('/')}: ${issue.message}`
     },
-    async checkMore({ attestation_id: id }) {
-      const one = packet?.attestations.find(({ attestation_id }) => attestation_id === id)
-      if (one === undefined || packet === undefined) return []
-      return [...checkCertificates(one, packet), checkMedia(one, findMedia), ...(await checkVideo(one, openMedia))]
+    async checkMore(attestation, whole) {
+      // findWrong compared the whole form before.
+      const [one, { devices }] = [attestation as unknown as PacketAttestation, whole as unknown as EvidencePacket]
+      return [...checkCertificates(one, devices), checkMedia(one, findMedia), ...(await checkVideo(one, openMedia))]
     },
   })
   return { findings, packet }

@@ -15,13 +15,13 @@ const validate = new Ajv2020({ allErrors: false, strict: false }).compile(schema
 
 // The least number of cases, so that none is lost unseen. It only rises.
 const AT_LEAST: Record<(typeof FAMILIES)[number], number> = {
-  tokens: 292,
-  canonical: 168,
+  tokens: 294,
+  canonical: 175,
   webhooks: 139,
-  passkeys: 84,
+  passkeys: 86,
   policy: 324,
-  ledger: 486,
-  packets: 258,
+  ledger: 501,
+  packets: 297,
 }
 // What the TypeScript client implements by itself. The service calls its code for checkpoints, exports and packets.
 const IN_TYPESCRIPT = ['tokens/', 'canonical/', 'webhooks/signatures']

@@ -24,8 +24,24 @@ describe('the run of mutants', () => {
   })
 
   it('names entries of the list of equals that a vector sees, or that are gone', async () => {
-    const { stale } = await runTarget({ ...target, functions: ['isJson'], vectors: ['webhooks/signatures'] })
-    expect(stale).toContain('name === undefined -> false')
+    const checkpoint: Target = {
+      file: 'clients/typescript/src/verify/checkpoint.ts',
+      answers: 'service-ledger',
+      vectors: [],
+    }
+    const { stale } = await runTarget({ ...checkpoint, functions: ['none'] })
+    expect(stale).toEqual(["env === 'sandbox' || env === 'live' -> true"])
+  })
+
+  it('sees a check without which the verifier loops', async () => {
+    const scalars: Target = {
+      ...target,
+      file: 'clients/typescript/src/verify/json-tokens.ts',
+      functions: ['isDigit'],
+    }
+    const { endless, unseen } = await runTarget({ ...scalars, vectors: ['canonical/refused'] }, { limitMs: 500 })
+    expect(endless).toBeGreaterThan(0)
+    expect(unseen).toEqual([])
   })
 
   it('refuses vectors that the verifier fails as it is', async () => {
@@ -52,6 +68,7 @@ describe('mutants', () => {
     ['const x = [...checkFacts(a)]', ['checkFacts(a) -> []']],
     ['const CHECKS = { a: isA, b: isB }', ['a: isA, -> gone', ', b: isB -> gone']],
     ['while (a && b) f()', []],
+    ["const x = a ? 'one word' : 'word'", []],
     ['const x = a + b', []],
   ])('of %s are %j', (source, checks) => {
     expect(checksOf(source)).toEqual(checks)

@@ -67,9 +67,10 @@ function editsOf(node: Node, parents: readonly Node[], { notTables = [], tables 
     case 'IfStatement':
       return [put(node.test, 'false')]
     case 'ConditionalExpression':
+      if (isChoiceOfWords(node)) return []
       return [put(node.test, 'true'), put(node.test, 'false')]
     case 'LogicalExpression':
-      if (isLoopTest(node, parents)) return []
+      if (isNoCheck(node, parents)) return []
       if (node.operator === '&&') return [put(node.left, 'true'), put(node.right, 'true')]
       return node.operator === '||' ? [put(node.left, 'false'), put(node.right, 'false')] : []
     case 'SpreadElement':
@@ -123,13 +124,29 @@ function isPredicate(node: Node | undefined, parents: readonly Node[]): boolean 
   return BOOLEAN_NAME.test(name) || (isCall(parent) && PREDICATE_TAKERS.includes(calleeOf(parent)))
 }
 
-// What ends a loop is no check, and without it the loop might not end.
-function isLoopTest(node: Node, parents: readonly Node[]): boolean {
+// What ends a loop is no check, and without it the loop might not end. What chooses between sentences for people is none either.
+function isNoCheck(node: Node, parents: readonly Node[]): boolean {
   return parents.some((parent) => {
     const { test } = parent as { test?: Node }
-    const isLoop = ['WhileStatement', 'DoWhileStatement', 'ForStatement'].includes(parent.type)
-    return isLoop && isNode(test) && test.start <= node.start && node.end <= test.end
+    return (
+      (isLoop(parent) || isChoiceOfWords(parent)) && isNode(test) && test.start <= node.start && node.end <= test.end
+    )
   })
+}
+
+function isLoop({ type }: Node): boolean {
+  return ['WhileStatement', 'DoWhileStatement', 'ForStatement'].includes(type)
+}
+
+function isChoiceOfWords(node: Node): boolean {
+  return node.type === 'ConditionalExpression' && [node.consequent, node.alternate].some(isSentence)
+}
+
+// Codes, names and other texts that an answer may have are without a space.
+function isSentence(node: unknown): boolean {
+  if (isNode(node, 'Literal')) return typeof node.value === 'string' && node.value.includes(' ')
+  if (!isNode(node, 'TemplateLiteral')) return false
+  return (node.quasis as { value: { raw: string } }[]).some(({ value }) => value.raw.includes(' '))
 }
 
 function isWithin(node: Node, parents: readonly Node[], names: readonly string[]): boolean {

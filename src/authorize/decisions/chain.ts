@@ -209,12 +209,10 @@ export function createChain({ db, signingKeys, now, maxPartBytes = PART_BYTES }:
   async function checkGone(scope: Scope, { gone }: Walked, report: Report): Promise<number> {
     if (gone.length === 0) return 0
     const oldest = await db.tenant(scope, (tx) => findOldest(tx, scope, LONGER_KEPT_KINDS))
-    const limits = {
-      oldestPresent: oldest === undefined ? Number.POSITIVE_INFINITY : timeOfId(oldest),
-      keptSince: keptSince(scope, now()),
-    }
+    const oldestPresent = oldest === undefined ? Number.POSITIVE_INFINITY : timeOfId(oldest)
+    const presentSince = Math.min(oldestPresent, keptSince(scope, now()))
     const removed = gone.filter(({ decisionId, newestBefore }) =>
-      isRemoved({ madeAt: timeOfId(decisionId), newestBefore, ...limits }),
+      isRemoved({ madeAt: timeOfId(decisionId), newestBefore, presentSince }),
     )
     for (const { position, decisionId } of removed) report.add('entry_removed', position, decisionId)
     return gone.length - removed.length

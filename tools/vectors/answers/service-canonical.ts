@@ -3,6 +3,7 @@ import { Failure } from '#src/failure.ts'
 import { canonicalize, parseJson } from '#src/platform/crypto/canonical.ts'
 import type { Answers } from '../answers.ts'
 import { makeValue } from '../host-values.ts'
+import { findDeviation, refusalInPieces } from '../scans.ts'
 
 const LIMITS = { maxBytes: 65_536, maxDepth: 32 }
 
@@ -19,7 +20,10 @@ export interface JsonRefusal {
 
 export const answers: Answers = {
   'canonical/accepted'({ json = '' }: JsonInput) {
-    const canonical = canonicalize(parseJson(Buffer.from(json), LIMITS))
+    const value = parseJson(Buffer.from(json), LIMITS)
+    const deviation = findDeviation(json, value)
+    if (deviation !== undefined) return { deviation }
+    const canonical = canonicalize(value)
     const again = canonicalize(parseJson(Buffer.from(canonical), LIMITS))
     return again === canonical ? { canonical } : { canonical: again }
   },
@@ -31,6 +35,8 @@ export const answers: Answers = {
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'invalid_json') throw error
       const [{ code, pointer } = { code: '', pointer: '' }] = error.errors ?? []
+      const inPieces = code === 'invalid_utf8' ? { code, pointer } : refusalInPieces(bytes.toString())
+      if (inPieces?.code !== code || inPieces.pointer !== pointer) return { inPieces }
       const place = Number(/\bbyte (\d+)\b/.exec(error.message)?.[1])
       return { code, pointer, ...(offset !== undefined && { offset: place }) }
     }

@@ -86,6 +86,15 @@ export const answers: Answers = {
     const options = { now, ...(tolerance !== undefined && { toleranceSeconds: tolerance }) }
     try {
       const verdict = await verifyWebhookSignature(rawBody, headers, secrets, options)
+      // The same delivery in the other forms that an application has.
+      const [only = ''] = secrets
+      const other = await verifyWebhookSignature(
+        rawBody,
+        toHeaders(headers),
+        secrets.length === 1 ? only : secrets,
+        options,
+      )
+      if (!isDeepStrictEqual(other, verdict)) return { verdict, other }
       return { valid: verdict.valid, reason: verdict.valid ? null : verdict.reason }
     } catch (error) {
       if (error instanceof TypeError) return { error: 'no_secret' }
@@ -107,8 +116,20 @@ export const answers: Answers = {
   },
 
   'canonical/values'({ value }: { value: string }) {
-    return resultOf(() => canonicalize(makeValue(value) as never))
+    const made = makeValue(value)
+    const result = resultOf(() => canonicalize(made))
+    if (typeof made !== 'string') return result
+    // A text can have half of a character too, unlike bytes.
+    const parsed = { code: codeOf(() => parseJson(`"${made}"`)) }
+    return isDeepStrictEqual(parsed, result) ? result : { parsed }
   },
+}
+
+// Headers trims values and takes Latin-1 only: those with other values stay as they are.
+function toHeaders(headers: SignatureInput['headers']): Headers | SignatureInput['headers'] {
+  const lines = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((text) => [name, text] as const))
+  const isKept = lines.every(([, text]) => text === text.trim() && /^[\x20-\x7e\t]*$/.test(text))
+  return isKept ? new Headers(lines.map(([name, text]) => [name, text])) : headers
 }
 
 // The code of the refusal.

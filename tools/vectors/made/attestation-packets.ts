@@ -243,6 +243,12 @@ export const STATEMENTS: PacketCase[] = [
     failed(PART, 'device signature (found invalid)'),
   ],
   [
+    'certificate-of-second-other',
+    'what is said of a certificate of the second attestation is not its own',
+    secondWithSerial('7'),
+    failed(`attestations/${SECOND}`, 'certificates'),
+  ],
+  [
     'certificate-no-der',
     'a certificate can not be read',
     withCertificates({ ...DEVICE_CERTIFICATE, der: 'AAAA' }, AUTHORITY_CERTIFICATE),
@@ -360,3 +366,9 @@ export const STATEMENTS: PacketCase[] = [
     [[PART, 'result', 'skipped'], ...failed('claim', 'standing')],
   ],
 ]
+
+function secondWithSerial(serial: string) {
+  const second = makeAttestation({ id: SECOND })
+  Object.assign(second.certificates, { chain: [{ ...DEVICE_CERTIFICATE, serial }, AUTHORITY_CERTIFICATE] })
+  return { packet: signPacket(makePacket([makeAttestation(), second])) }
+}

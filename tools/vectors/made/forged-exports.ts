@@ -1,5 +1,6 @@
 // Exports of a decision ledger that are refused.
 
+import { createHash } from 'node:crypto'
 import {
   BEGIN,
   type Case,
@@ -8,7 +9,6 @@ import {
   EDITED,
   END,
   type ExportCase,
-  type ExportExpected,
   endOf,
   entryLine,
   FOUR,
@@ -20,7 +20,6 @@ import {
   inserted,
   KEPT_FOUR,
   kept,
-  type Line,
   linesWithout,
   OLD_CHECKPOINT,
   OTHER_HASH,
@@ -45,28 +44,11 @@ import {
   makeEntry,
   signCheckpoint,
 } from './log.ts'
+import { MALFORMED } from './malformed-lines.ts'
 import { damaged, RECORD_KEYS, signRecord } from './records.ts'
-import { hashNode, rootOf } from './trees.ts'
+import { hashLeaf, hashNode, rootOf } from './trees.ts'
 
 const BROKEN = { root: null }
-const malformed = (id: string, why: string, at: number, changes: Line): ExportCase => [
-  `line-${id}`,
-  why,
-  { lines: withLine(at, changes), findings: failed('line'), expect: sizeBefore(at) },
-]
-
-// Up to the broken line the tree is built; entries and checkpoints behind it are still read.
-function sizeBefore(at: number): Partial<ExportExpected> {
-  const count = (type: string, lines: Line[]) => lines.filter((line) => line.type === type).length
-  const others = WHOLE.filter((_, index) => index !== at)
-  return {
-    size: count('entry', WHOLE.slice(0, at)),
-    root: null,
-    entries: count('entry', others),
-    checkpoints: count('checkpoint', others),
-  }
-}
-
 export const FORGED: ExportCase[] = [
   [
     'parts-after-gap',
@@ -114,6 +96,11 @@ export const FORGED: ExportCase[] = [
     },
   ],
   ['entry-edited', 'an entry was changed', { lines: withLine(FOURTH, { entry: EDITED }), findings: failed('entry') }],
+  [
+    'entry-without-canonical-form',
+    'an entry has an integer that readers round, and its hash is that of no bytes',
+    ofNoCanonicalForm(),
+  ],
   [
     'entry-edited-with-hash',
     'an entry was changed with its hash',
@@ -432,59 +419,7 @@ export const FORGED: ExportCase[] = [
     'the id of a leaf whose entry is gone is older than those before it',
     decisionId(Date.parse('2026-11-01T00:00:00.000Z'), 9),
   ),
-  malformed('entry-without-entry', 'an entry has no entry', 2, { entry: null }),
-  malformed('entry-position', 'the position of an entry is a string', 2, { position: '1' }),
-  malformed('entry-position-negative', 'the position of an entry is negative', 2, { position: -1 }),
-  malformed('entry-position-fraction', 'the position of an entry is no whole number', 2, { position: 1.5 }),
-  malformed('entry-leaf-hash', 'the leaf of an entry is too short', 2, { leaf_hash: 'AAAA' }),
-  malformed('entry-entry-hash', 'the hash of an entry is no text', 2, { entry_hash: null }),
-  malformed('entry-decision-id', 'an entry has no id', 2, { entry: { ...ENTRIES[1], decision_id: null } }),
-  malformed('entry-kind', 'an entry has no kind', 2, { entry: { ...ENTRIES[1], kind: 7 } }),
-  malformed('entry-environment', 'an entry has no environment', 2, { entry: { ...ENTRIES[1], environment: null } }),
-  malformed('type', 'a line is of an unknown type', 2, { type: 'decision' }),
-  malformed('checkpoint-jws', 'a checkpoint has no signature', OLD_CHECKPOINT, { jws: null }),
-  malformed('checkpoint-root', 'the root of a checkpoint is hexadecimal', OLD_CHECKPOINT, { root: 'ab'.repeat(32) }),
-  malformed('checkpoint-size', 'the size of a checkpoint is a string', OLD_CHECKPOINT, { size: '4' }),
-  malformed('checkpoint-at', 'the time of a checkpoint is a number', OLD_CHECKPOINT, { at: 0 }),
-  [
-    'line-no-object',
-    'a line is a list',
-    { lines: inserted(2, []), findings: failed('line'), expect: { size: 1, ...BROKEN } },
-  ],
-  [
-    'line-end-size',
-    'the end has no size',
-    {
-      lines: withLine(END, { size: null }),
-      findings: failed('line', 'complete'),
-      expect: BROKEN,
-    },
-  ],
-  ...(
-    [
-      ['version', 'of another version', { version: 2 }],
-      ['account', 'without an account', { account_id: null }],
-      ['environment', 'of no environment', { environment: 'production' }],
-      ['from', 'whose beginning is negative', { from: -1 }],
-      ['size', 'without a size', { size: null }],
-      ['frontier', 'whose hashes are hexadecimal', { frontier: ['ab'.repeat(32)] }],
-      [
-        'frontier-long',
-        'with more hashes than a tree can have',
-        { frontier: Array.from({ length: 65 }, () => OTHER_HASH) },
-      ],
-    ] as [string, string, Line][]
-  ).map(
-    ([id, what, changes]): ExportCase => [
-      `line-head-${id}`,
-      `the head is one ${what}`,
-      {
-        lines: withLine(0, changes),
-        findings: failed('line', ...Array.from({ length: 10 }, () => 'order'), 'head'),
-        expect: { size: 0, root: null, entries: 0, checkpoints: 0 },
-      },
-    ],
-  ),
+  ...MALFORMED,
 ]
 
 // The root where another hash stands for the first four leaves.
@@ -504,6 +439,19 @@ function removedId(id: string, why: string, decision: string): ExportCase {
     why,
     { ...goneBehind('clinician_order'), lines: linesWithout(entries, leaves, decision), findings: failed('removed') },
   ]
+}
+
+function ofNoCanonicalForm(): Case {
+  const hash = createHash('sha256').update('').digest()
+  const leaves = LEAVES.with(3, hashLeaf(hash))
+  const changes = { entry_hash: base64url(hash), leaf_hash: base64url(leaves[3] ?? hash) }
+  const entries = ENTRIES.map((entry, at) => entryLine(at, entry))
+  const rounded = entryLine(3, makeEntry(3, { policy_version: 2 ** 60 }), changes)
+  return {
+    lines: [headOf(0, leaves), ...entries.with(3, rounded), checkpointLine(leaves), endOf(7)],
+    findings: failed('entry'),
+    expect: { root: base64url(rootOf(leaves)), checkpoints: 1 },
+  }
 }
 
 function otherEnvironment(): Case {

@@ -1,5 +1,6 @@
 // vectors/packets: the files, and the documents. What is in the packets is in photo-packets.ts and video-packets.ts.
 
+import { deflateSync } from 'node:zlib'
 import type { SignedPacket } from '#src/attest/evidence/views.ts'
 import type { VectorFile } from '../file.ts'
 import { EARLY, hexDigest, makePacket, ORIGINAL, signPacket } from './packet-parts.ts'
@@ -89,6 +90,8 @@ const sealed =
   (pdf_sha256: string) =>
     signRecord(typ, { packet_id: 'evp', pdf_sha256, packet_sha256: SIGNED.packet_sha256, ...changes }, how)
 
+// Without compression, which differs between versions of zlib.
+const STORED = deflateSync(JSON.stringify(SIGNED), { level: 0 })
 const HONEST = pdfOf(SIGNED, { seal: sealed() })
 const document = (file: Buffer) => ({ file_base64: file.toString('base64') })
 const SEAL: PacketFinding[] = [['pages', 'seal', 'failed']]
@@ -198,6 +201,11 @@ const DOCUMENTS: PacketCase[] = [
     'the key of the seal was revoked, and the packet is of a time of the doubt',
     document(pdfOf(SIGNED, { seal: sealed({}, { key: RECORD_KEYS.revoked }) })),
     [['pages', 'key of the seal', 'failed']],
+  ],
+  [
+    'attachment-inflated',
+    'the attached file is compressed',
+    document(pdfOf(STORED, { head: `/Length ${STORED.byteLength} /Filter /FlateDecode`, seal: sealed() })),
   ],
   ['no-attachment', 'no packet is attached', document(Buffer.from('%PDF-1.7\n%%EOF\n')), NO_ATTACHMENT, false],
   [

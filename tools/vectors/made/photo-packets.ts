@@ -30,7 +30,7 @@ import {
   withOne,
   withParts,
 } from './packet-edits.ts'
-import { EARLY, makeAttestation, makePacket, signPacket } from './packet-parts.ts'
+import { EARLY, hexDigest, makeAttestation, makePacket, signPacket } from './packet-parts.ts'
 import type { PacketCase } from './packets.ts'
 import { RECORD_KEYS, REVOCATION } from './records.ts'
 import { CHANGED, SIGNATURES } from './signature-packets.ts'
@@ -277,6 +277,70 @@ const UNREADABLE: PacketCase[] = [
     [...failed('file', 'shape'), ...failed('packet', 'digest', 'stated digest'), ...failed('keys', 'digest')],
     false,
   ],
+  [
+    'attestations-no-list',
+    'the attestations are no list',
+    signedAfter((packet) => Object.assign(packet, { attestations: {} })),
+    failed('file', 'shape'),
+    false,
+  ],
+  [
+    'attestation-null',
+    'an attestation is null',
+    signedAfter((packet) => Object.assign(packet, { attestations: [null] })),
+    failed('file', 'shape'),
+    false,
+  ],
+  [
+    'attestation-id-number',
+    'the id of an attestation is a number: its part has the name of its place',
+    signedAfter((packet) => Object.assign(packet.attestations[0] ?? {}, { attestation_id: 7 })),
+    failed('file', 'shape'),
+    false,
+  ],
+  [
+    'member-of-prototype',
+    'the packet has a member with a name that every object has, which is a list',
+    {
+      packet: signPacket({ ...makePacket(), constructor: [] } as never, {
+        claims: ({ parts, ...claims }) => ({
+          ...claims,
+          parts: { ...(parts as object), constructor: hexDigest('[]') },
+        }),
+      }),
+    },
+    failed('file', 'shape'),
+    false,
+  ],
+  [
+    'status-unknown',
+    'the status of a device is none of the service',
+    signedAfter((packet) => Object.assign(packet.devices[0] ?? {}, { status: 'borrowed' })),
+    failed('file', 'shape'),
+    false,
+  ],
+  [
+    'key-null',
+    'a key of the packet is null',
+    signedAfter((packet) => Object.assign(packet, { keys: [null] })),
+    failed('file', 'shape'),
+    false,
+  ],
+  ...(['kty', 'crv', 'x', 'y', 'kid', 'env', 'family'] as const).map(
+    (name): PacketCase => [
+      `key-no-${name}`,
+      `a key of the packet has no ${name}: what is said of its revocation is not read`,
+      {
+        packet: signPacket(
+          { ...makePacket(), keys: [{ ...RECORD_KEYS.revoked.jwk, revoked: REVOCATION, [name]: undefined }] as never },
+          { how: REVOKED },
+        ),
+        jwks: UNMARKED,
+      },
+      failed('file', 'shape'),
+      false,
+    ],
+  ),
   ['file-empty', 'the file is empty', { file: '' }, failed('file', 'JSON'), false],
   ['file-cut', 'the file ends too early', { file: '{"object":"evidence_packet"' }, failed('file', 'JSON'), false],
   [

@@ -216,6 +216,12 @@ const NOT_GROWN: [id: string, why: string, input: ConsistencyInput][] = [
     'two empty trees prove nothing',
     { ...SAME, first: 0, second: 0, first_root: SAME.second_root },
   ],
+  [
+    'first-zero-with-proof',
+    'an empty tree proves nothing: the proof is the only leaf, which is both roots',
+    { ...grown(1, 1), first: 0, proof: [hex(countedLeaf(0))] },
+  ],
+  ['shrunk-to-one', 'a log of two leaves has shrunk to one, and the root is the same', { ...grown(2, 2), second: 1 }],
   ['first-negative', 'the older size is negative', { ...SAME, first: -7, second: -7 }],
   ['first-fraction', 'the sizes are no whole numbers', { ...SAME, first: 7.5, second: 7.5 }],
   [

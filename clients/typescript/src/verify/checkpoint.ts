@@ -40,9 +40,8 @@ function isClaims(value: unknown): value is CheckpointClaims {
   return (
     typeof account_id === 'string' &&
     (env === 'sandbox' || env === 'live') &&
-    typeof size === 'number' &&
     Number.isSafeInteger(size) &&
-    size > 0 &&
+    (size as number) > 0 &&
     typeof root === 'string' &&
     HASH.test(root) &&
     typeof at === 'string' &&

@@ -7,7 +7,7 @@ import type { IntentClaims } from './verify-intent-token.ts'
 type Check = (value: Json) => boolean
 
 const isText: Check = (value) => typeof value === 'string' && value.length > 0
-const isTime: Check = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0
+const isTime: Check = (value) => Number.isInteger(value) && (value as number) >= 0
 // 32 bytes in base64url without padding; the last character carries four bits.
 const HASH = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
 const isHash: Check = (value) => typeof value === 'string' && HASH.test(value)

@@ -38,9 +38,12 @@ export function scanJson(text: string, options: ScanOptions): void {
   scanText(text, options, Number.POSITIVE_INFINITY).next()
 }
 
-/** Same as `scanJson`, and parses the value. Yields after every `PIECE` characters, so that others may run. */
-export function* parseInPieces(text: string, options: ScanOptions): Generator<void, Json, void> {
-  const built = yield* scanText(text, options, PIECE)
+// A millisecond or less to scan and to parse.
+const PIECE = 32 * 1024
+
+/** Same as `scanJson`, and parses the value. Yields after every `piece` characters, so that others may run. */
+export function* parseInPieces(text: string, options: ScanOptions, piece = PIECE): Generator<void, Json, void> {
+  const built = yield* scanText(text, options, piece)
   return built ?? (JSON.parse(text) as Json)
 }
 
@@ -62,15 +65,11 @@ function* scanText(text: string, options: ScanOptions, piece: number): Generator
   }
   if (text.charCodeAt(0) === 0xfeff) fail(scan, 0, 'malformed', 'a byte order mark is not allowed')
   skipSpace(scan)
-  if (scan.at === text.length) fail(scan, 0, 'malformed', 'there is no JSON value')
   const built = yield* scanValue(scan, 0)
   skipSpace(scan)
   if (scan.at < text.length) fail(scan, 0, 'malformed', 'text follows the JSON value')
   return built
 }
-
-// A millisecond or less to scan and to parse.
-const PIECE = 32 * 1024
 
 function isContainer({ text, at }: Scan): boolean {
   const code = text.charCodeAt(at)
@@ -153,15 +152,12 @@ interface Builder {
 function createBuilder(scan: Scan, depth: number, isObject: boolean): Builder {
   const elements: Json[] = []
   const members: [string, Json][] = []
-  let isBuilt = false
-  let runAt = -1
-  let endAt = -1
+  // The run of members that are not built yet, as indices of the text: equal where there are none.
+  let [runAt, endAt] = [scan.at, scan.at]
 
   function parseRun(): void {
-    if (runAt === -1) return
-    isBuilt = true
     const run = scan.text.slice(runAt, endAt)
-    runAt = -1
+    runAt = endAt
     if (isObject) members.push(...Object.entries(JSON.parse(`{${run}}`) as Record<string, Json>))
     else for (const element of JSON.parse(`[${run}]`) as Json[]) elements.push(element)
   }
@@ -169,18 +165,17 @@ function createBuilder(scan: Scan, depth: number, isObject: boolean): Builder {
   return {
     add(memberAt, value) {
       if (value === undefined) {
-        if (runAt === -1) runAt = memberAt
+        if (runAt === endAt) runAt = memberAt
         endAt = scan.at
         if (endAt - runAt >= scan.piece) parseRun()
         return
       }
       parseRun()
-      isBuilt = true
       if (isObject) members.push([String(scan.path[depth]), value])
       else elements.push(value)
     },
     end() {
-      if (!isBuilt) return undefined
+      if (members.length + elements.length === 0) return undefined
       parseRun()
       // Not by assignment, which would not make `__proto__` an ordinary member.
       return isObject ? Object.fromEntries(members) : elements

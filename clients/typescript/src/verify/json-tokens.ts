@@ -61,8 +61,8 @@ export function scanScalar(scan: Scan, depth: number): boolean {
   if (code === 0x22) return startString(scan, depth, false)
   if (code === 0x2d || isDigit(code)) scanNumber(scan, depth)
   else {
-    const word = code === 0x74 ? 'true' : code === 0x66 ? 'false' : code === 0x6e ? 'null' : undefined
-    if (word === undefined || !text.startsWith(word, scan.at)) failExpected(scan, depth, 'a value')
+    const word = code === 0x74 ? 'true' : code === 0x66 ? 'false' : 'null'
+    if (!text.startsWith(word, scan.at)) failExpected(scan, depth, 'a value')
     scan.at += word.length
   }
   return true
@@ -92,9 +92,7 @@ export function continueString(scan: Scan, depth: number, isName: boolean): bool
     if (code === 0x5c) {
       scan.isEscaped = true
       scan.at = at
-      const unit = unitOfEscape(text, at)
-      scan.hasNul ||= unit === 0
-      at = unit === undefined ? endOfEscape(scan, depth) : at + 5
+      at = endOfEscape(scan, depth)
     } else if (!(code >= 0x20)) {
       // Also NaN, which charCodeAt returns past the end.
       scan.at = at
@@ -105,34 +103,34 @@ export function continueString(scan: Scan, depth: number, isName: boolean): bool
   return false
 }
 
-// The code unit of an escape such as \u0041 that is no surrogate: the expression below is slow for a megabyte of them.
-function unitOfEscape(text: string, at: number): number | undefined {
-  if (text.charCodeAt(at + 1) !== 0x75) return undefined
+// The index of the last code unit of the escape at `scan.at`; both halves of a surrogate pair are one.
+function endOfEscape(scan: Scan, depth: number): number {
+  const { text, at } = scan
+  if (text.charCodeAt(at + 1) !== 0x75) {
+    // The short escapes, of one letter.
+    if (!'"\\/bfnrt'.includes(text[at + 1] ?? '?')) failExpected(scan, depth, 'a valid escape')
+    return at + 1
+  }
+  const unit = readUnit(text, at + 2)
+  if (unit === undefined) failExpected(scan, depth, 'a valid escape')
+  scan.hasNul ||= unit === 0
+  if (unit < 0xd800 || unit > 0xdfff) return at + 5
+  const low = unit < 0xdc00 && text.startsWith('\\u', at + 6) ? readUnit(text, at + 8) : undefined
+  if (low === undefined || low < 0xdc00 || low > 0xdfff) fail(scan, depth, 'lone_surrogate', 'a surrogate stands alone')
+  return at + 11
+}
+
+// Four hexadecimal digits. No expression: it would be slow for a megabyte of escapes.
+function readUnit(text: string, start: number): number | undefined {
   let unit = 0
-  for (let index = at + 2; index < at + 6; index += 1) {
+  for (let index = start; index < start + 4; index += 1) {
     const code = text.charCodeAt(index)
     const lower = code | 0x20
     const digit = isDigit(code) ? code - 0x30 : lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : undefined
     if (digit === undefined) return undefined
     unit = unit * 16 + digit
   }
-  return unit >= 0xd800 && unit <= 0xdfff ? undefined : unit
-}
-
-const ESCAPE = /\\(?:["\\/bfnrt]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u([0-9a-fA-F]{4}))/y
-
-// The index of the last code unit of the escape at `scan.at`; both halves of a surrogate pair are one.
-function endOfEscape(scan: Scan, depth: number): number {
-  // The short escapes, of one letter.
-  if ('"\\/bfnrt'.includes(scan.text[scan.at + 1] ?? '?')) return scan.at + 1
-  ESCAPE.lastIndex = scan.at
-  const match = ESCAPE.exec(scan.text)
-  if (match === null) failExpected(scan, depth, 'a valid escape')
-  // A surrogate that the pair's pattern did not match is a lone one.
-  if (match[1] !== undefined && /^d[89a-f]/i.test(match[1])) {
-    fail(scan, depth, 'lone_surrogate', 'a surrogate stands alone')
-  }
-  return ESCAPE.lastIndex - 1
+  return unit
 }
 
 // The reader does not know the field: many take numbers alone.
@@ -178,7 +176,8 @@ function isPortable(literal: string, isFloat: boolean): boolean {
   // 1e-400 is not 0: an amount must not vanish.
   if (value === 0) return digitsOf(literal) === ''
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return true
-  return isFloat && Math.abs(value) >= 1e21 && Number.isFinite(value) && digitsOf(literal) === digitsOf(String(value))
+  // The text of an infinite value has letters only.
+  return isFloat && Math.abs(value) >= 1e21 && digitsOf(literal) === digitsOf(String(value))
 }
 
 // Significant digits, without sign, point, exponent and outer zeros. No `/0+$/`: it is quadratic on hostile zeros.

@@ -97,5 +97,5 @@ function isText(value: unknown): value is string {
 }
 
 function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }

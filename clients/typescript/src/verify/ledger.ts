@@ -179,8 +179,7 @@ export function createLedgerCheck(keys: RecordKeys | undefined, held: readonly H
   function takeGone({ leaf_hash, position, decision_id: id }: LeafLine, place: string): void {
     counts.gone += 1
     const where = `${place}, position ${position}, ${id}`
-    const limits = { newestBefore: newestPresent, oldestPresent, keptSince: Number.POSITIVE_INFINITY }
-    if (isRemoved({ madeAt: timeOfId(id), ...limits })) {
+    if (isRemoved({ madeAt: timeOfId(id), newestBefore: newestPresent, presentSince: oldestPresent })) {
       findings.fail(
         'removed',
         where,

@@ -160,22 +160,21 @@ async function isSignedByDevice(
   const bytes = typeof value === 'string' ? decodeAny(value) : undefined
   const key = decodeAny(spki)
   if (bytes === undefined || key === undefined) return false
-  const raw = bytes.length === 64 ? bytes : rawOf(bytes)
-  return raw !== undefined && isP256(key) && isSignedBySpki(key, raw, data)
+  return isP256(key) && isSignedBySpki(key, rawOf(bytes) ?? bytes, data)
 }
 
 function decodeAny(base64: string): Uint8Array<ArrayBuffer> | undefined {
   return decodeBase64url(base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''))
 }
 
-// RFC 5480: id-ecPublicKey, secp256r1, an uncompressed point. Other encodings of the same key are refused.
+// RFC 5480: id-ecPublicKey, secp256r1, an uncompressed point. Other encodings of the same key, which libraries read too, are refused.
 const P256_SPKI = '3059301306072a8648ce3d020106082a8648ce3d03010703420004'
 
 function isP256(spki: Uint8Array): boolean {
   return spki.length === 91 && encodeHex(spki.subarray(0, P256_SPKI.length / 2)) === P256_SPKI
 }
 
-/** r and s of 32 bytes each, from a DER sequence of two positive integers; undefined for any other bytes. */
+/** r and s of 32 bytes each, from a DER sequence of two integers that are not negative; undefined for any other bytes. */
 export function rawOf(der: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
   if (der[0] !== 0x30 || der[1] !== der.length - 2) return undefined
   const raw = new Uint8Array(64)
@@ -183,10 +182,10 @@ export function rawOf(der: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
   for (const end of [32, 64]) {
     const length = der[at + 1] ?? 0
     const integer = der.subarray(at + 2, at + 2 + length)
-    const isPadded = integer[0] === 0 && (integer[1] ?? 0) >= 0x80
+    const first = integer[0] ?? 0
+    const isPadded = first === 0 && (integer[1] ?? 0) >= 0x80
     const digits = isPadded ? integer.subarray(1) : integer
-    const isShortest =
-      length > 0 && integer.length === length && (isPadded || (integer[0] !== 0 && (integer[0] ?? 0) < 0x80))
+    const isShortest = isPadded || (first > 0 && first < 0x80)
     if (der[at] !== 0x02 || !isShortest || digits.length > 32) return undefined
     raw.set(digits, end - digits.length)
     at += 2 + length

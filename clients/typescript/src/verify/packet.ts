@@ -99,8 +99,11 @@ function readSigned(
   const raw = rawOf(value)
   if (raw === undefined) return { findings: [finding('file', 'shape', false, 'is not an evidence packet')] }
   const { packet } = raw
-  const wrong = isPacket(packet) ? findWrong?.(value) : 'it has not the members of a packet'
-  if (wrong !== undefined || !isPacket(packet)) return { findings: [finding('file', 'shape', false, wrong)], raw }
+  if (!isPacket(packet)) {
+    return { findings: [finding('file', 'shape', false, 'it has not the members of a packet')], raw }
+  }
+  const wrong = findWrong?.(value)
+  if (wrong !== undefined) return { findings: [finding('file', 'shape', false, wrong)], raw }
   return { findings: [finding('file', 'shape', true)], raw, packet }
 }
 
@@ -162,9 +165,9 @@ function checkParts(packet: Raw['packet'], signed: Record<string, unknown>): Che
   const found = partDigests(packet)
   const names = new Set([...Object.keys(signed), ...Object.keys(found)])
   return [...names].map((name) => {
-    const isFound = Object.hasOwn(found, name)
-    const detail = !isFound ? 'was taken out' : Object.hasOwn(signed, name) ? 'was changed' : 'was added'
-    return finding(name, 'digest', isFound && found[name] === signed[name], `it ${detail} after it was signed`)
+    const since = Object.hasOwn(signed, name) ? 'it was changed' : 'it was added'
+    const detail = Object.hasOwn(found, name) ? since : 'it was taken out'
+    return finding(name, 'digest', found[name] === signed[name], `${detail} after it was signed`)
   })
 }
 

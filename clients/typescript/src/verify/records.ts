@@ -44,19 +44,17 @@ const MAX_CHARACTERS = 16 * 1024 * 1024
  */
 export async function verifyRecord(jws: string, { keys }: RecordKeys): Promise<RecordVerdict> {
   const segments = jws.length > MAX_CHARACTERS ? [] : jws.split('.')
-  const [headerText = '', payloadText = ''] = segments
+  const [headerText = '', payloadText = '', signatureText = ''] = segments
+  const header = readHeader(headerText)
   // RFC 4648 3.5: texts that only a lenient decoder reads as the same bytes are refused.
-  const [headerBytes, payloadBytes, signature] = segments.map((segment) => decodeBase64url(segment))
-  if (segments.length !== 3 || headerBytes === undefined || payloadBytes === undefined || signature === undefined) {
+  const [payloadBytes, signature] = [decodeBase64url(payloadText), decodeBase64url(signatureText)]
+  if (segments.length !== 3 || header === undefined || payloadBytes === undefined || signature === undefined) {
     return { isValid: false, reason: 'malformed' }
   }
-  const header = readHeader(headerBytes)
-  if (header === undefined) return { isValid: false, reason: 'malformed' }
   const { alg, kid, typ } = header
   const key = keys.find((one) => one.kid === kid && one.family === 'record')
   if (key === undefined) return { isValid: false, reason: 'unknown_key' }
-  const isEs256 = alg === 'ES256' && signature.length === 64
-  if (!isEs256 || !(await isSigned(key, signature, utf8(`${headerText}.${payloadText}`)))) {
+  if (alg !== 'ES256' || !(await isSigned(key, signature, utf8(`${headerText}.${payloadText}`)))) {
     return { isValid: false, reason: 'bad_signature' }
   }
   const payload = tryParse(payloadBytes)
@@ -66,13 +64,12 @@ export async function verifyRecord(jws: string, { keys }: RecordKeys): Promise<R
 
 /** What a record says of itself. Verifies nothing. */
 export function readRecordHeader(jws: string): { kid: string; typ: string } | undefined {
-  const bytes = jws.length > MAX_CHARACTERS ? undefined : decodeBase64url(jws.slice(0, Math.max(jws.indexOf('.'), 0)))
-  return bytes && readHeader(bytes)
+  return readHeader(jws.slice(0, Math.max(jws.indexOf('.'), 0)))
 }
 
 // `crit` names members that change how a signature is checked: none is known here.
-function readHeader(bytes: Uint8Array): { alg: unknown; kid: string; typ: string } | undefined {
-  const header = tryParse(bytes)
+function readHeader(text: string): { alg: unknown; kid: string; typ: string } | undefined {
+  const header = tryParse(decodeBase64url(text) ?? new Uint8Array())
   if (!isObject(header) || Object.hasOwn(header, 'crit')) return undefined
   const { alg, kid, typ } = header
   return typeof kid === 'string' && typeof typ === 'string' ? { alg, kid, typ } : undefined

@@ -4,19 +4,14 @@
 const SLACK_MS = 2 * 3_600_000
 
 /**
- * An older entry of an ordinary kind is still there, or the entry is younger than what any plan deletes. The id of a leaf is not part
- * of its hash: one that claims to be older than an entry which stands before it in the log (`newestBefore`) was changed, as was one
- * without a time. All in milliseconds, by the ids.
+ * It was made after `presentSince`, the time of an entry that is still there or from which on every plan keeps its entries. The id of a
+ * leaf is not part of its hash: one that claims to be older than an entry which stands before it in the log (`newestBefore`) was
+ * changed, as was one without a time. All in milliseconds, by the ids.
  */
-export function isRemoved(gone: {
-  madeAt: number
-  newestBefore: number
-  oldestPresent: number
-  keptSince: number
-}): boolean {
-  const { madeAt, newestBefore, oldestPresent, keptSince } = gone
+export function isRemoved(gone: { madeAt: number; newestBefore: number; presentSince: number }): boolean {
+  const { madeAt, newestBefore, presentSince } = gone
   if (Number.isNaN(madeAt) || madeAt + SLACK_MS < newestBefore) return true
-  return madeAt > oldestPresent + SLACK_MS || madeAt > keptSince + SLACK_MS
+  return madeAt > presentSince + SLACK_MS
 }
 
 const ID = /^[a-z0-9]+_(?:(?:test|live)_)?([0-7][0-9a-hjkmnp-tv-z]{25})$/

@@ -20,10 +20,8 @@ const LONE_SURROGATE = /\p{Surrogate}/u
 export function parseJson(source: string | Uint8Array, { maxDepth = 32 }: ParseOptions = {}): Json {
   const text = typeof source === 'string' ? source : decode(source)
   scanJson(text, { maxDepth })
-  // Decoded bytes have none, and the scan finds escaped ones.
-  if (typeof source === 'string' && hasLoneSurrogate(text)) {
-    throw new JsonError('lone_surrogate', { offset: text.search(LONE_SURROGATE) })
-  }
+  // The scan finds escaped ones.
+  if (hasLoneSurrogate(text)) throw new JsonError('lone_surrogate', { offset: text.search(LONE_SURROGATE) })
   // The scan checked every character, so this can't throw.
   return JSON.parse(text) as Json
 }

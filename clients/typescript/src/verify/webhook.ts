@@ -99,9 +99,7 @@ function findHeader(headers: DeliveryHeaders): string[] {
     const value = headers.get(SIGNATURE_HEADER)
     return value === null ? [] : [value]
   }
-  return Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined || name.toLowerCase() !== SIGNATURE_HEADER ? [] : [value].flat(),
-  )
+  return Object.entries(headers).flatMap(([name, value = []]) => (name.toLowerCase() === SIGNATURE_HEADER ? value : []))
 }
 
 // Schemes other than v1 are skipped, so that a new scheme can be sent in addition.
@@ -110,8 +108,9 @@ function parseSignature(text: string): { timestamp: string; signatures: string[]
   let timestamp: string | undefined
   const signatures: string[] = []
   for (const part of text.split(',')) {
-    const [, name, value] = /^([a-z][a-z0-9]*)=(\S+)$/.exec(part) ?? []
-    if (name === undefined || value === undefined) return undefined
+    const match = /^([a-z][a-z0-9]*)=(\S+)$/.exec(part)
+    if (match === null) return undefined
+    const [, name, value = ''] = match
     if (name === 't') {
       if (timestamp !== undefined || value.length > MAX_TIMESTAMP_DIGITS || !/^[0-9]+$/.test(value)) return undefined
       timestamp = value
