@@ -1,6 +1,7 @@
 // Which members a library that renames must look into, as a table: a type without an entry has no member with names below it, and
 // a member that its type does not list stays as it is. Names themselves follow a rule, so they are not part of it.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Api } from './operations.ts'
 import { getType, membersOf, type NamedType, type Shape } from './shapes.ts'
 
@@ -75,7 +76,11 @@ export function tableOf({ operations, types }: Api): { table: ShapeTable; entryO
     }
     const inner = Object.entries(merged).filter(([, entry]) => entry !== VERBATIM)
     if (inner.length === 0) return FLAT
-    table[key] = Object.fromEntries(inner)
+    const whole = Object.fromEntries(inner)
+    // Options that have nothing below them add nothing to the one that has.
+    const [only, ...others] = entries.filter((entry) => entry !== FLAT)
+    if (only !== undefined && others.length === 0 && isDeepStrictEqual(table[only], whole)) return only
+    table[key] = whole
     return key
   }
 

@@ -24,6 +24,7 @@ export default function SignIn() {
   )
   const [message, setMessage] = useState('')
   const [isBusy, setIsBusy] = useState(false)
+  const [back] = useState(readReturn)
   const go = (next: Step, said = '') => {
     setStep(next)
     setMessage(said)
@@ -117,8 +118,8 @@ export default function SignIn() {
       )}
       {step.name === 'signed in' && (
         <Stack gap="sm">
-          <Button component="a" href={`/${readReturn()}`}>
-            Open the dashboard
+          <Button component="a" href={`/${back ?? 'app'}`}>
+            {back === undefined ? 'Open the dashboard' : 'Back to the dashboard'}
           </Button>
           <Group>
             <Button variant="default" loading={isBusy} onClick={() => void leave()}>
@@ -142,12 +143,12 @@ const PAGE = /^app\/(?:sandbox|live)(?:\/[A-Za-z0-9_-]+)*(?:\?[^#]{0,2000})?$/
 const KEPT_MS = 3_600_000
 
 /** The page that a person wanted to see before signing in, perhaps in another tab. To nowhere else: it has the form of our addresses. */
-function readReturn(): string {
+function readReturn(): string | undefined {
   try {
     const { at, to } = JSON.parse(window.localStorage.getItem('countersign.return') ?? '{}')
     if (Date.now() - at < KEPT_MS && PAGE.test(to)) return to
   } catch {
     // A browser that keeps nothing.
   }
-  return 'app'
+  return undefined
 }

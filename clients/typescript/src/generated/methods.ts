@@ -1646,7 +1646,7 @@ export class ClaimsBatchesMethods extends Group {
    * Scope `attest`. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
   results(batchId: string, args?: DownloadBatchResultsQuery, options?: CallOptions): Lines<DownloadBatchResultsResponseLine> {
-    return this.callLines<DownloadBatchResultsResponseLine>(path`/v1/claims/batches/${batchId}/results`, { args, answer: 'BatchResult|flat' }, options)
+    return this.callLines<DownloadBatchResultsResponseLine>(path`/v1/claims/batches/${batchId}/results`, { args, answer: 'BatchResult' }, options)
   }
 
   /**
