@@ -39,6 +39,7 @@ export const WITH_OTHERS = [
   'agent_suspensions',
   'assertion_counters',
   'attestation_results',
+  'exclusion_changes',
   'fingerprints',
   'pictures',
   'reevaluation_marks',
