@@ -86,7 +86,7 @@ it('no column whose name says that it is a secret is exported', () => {
   } = Object.groupBy(open, (name) => name.split('.')[0] ?? '')
   expect({ pictures, intents, approvals, webhook_endpoints, traces, orders, others }).toEqual({
     pictures: ['pictures.hash'],
-    intents: ['token_sha256', 'action_hash', 'payload_hash', 'context_hash', 'reading_hash'].map(
+    intents: ['token_sha256', 'action_hash', 'payload_hash', 'context_hash', 'reading_hash', 'order_hash'].map(
       (name) => `intents.${name}`,
     ),
     approvals: ['action_hash', 'payload_hash', 'preview_hash', 'token_ttl_seconds'].map((name) => `approvals.${name}`),
