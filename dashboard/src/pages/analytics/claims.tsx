@@ -205,7 +205,11 @@ function Chart({ label, rows, by, series }: ChartProps) {
           <CartesianGrid vertical={false} stroke="var(--mantine-color-default-border)" />
           <XAxis dataKey={by} tick={text} minTickGap={16} />
           <YAxis allowDecimals={false} width={44} tick={text} tickFormatter={formatNumber} />
-          <Tooltip contentStyle={{ background: 'var(--mantine-color-body)' }} cursor={{ fillOpacity: 0.2 }} />
+          <Tooltip
+            contentStyle={{ background: 'var(--mantine-color-body)' }}
+            itemStyle={{ color: 'var(--mantine-color-text)' }}
+            cursor={{ fillOpacity: 0.2 }}
+          />
           <Legend
             wrapperStyle={{ fontSize: 12 }}
             formatter={(value) => (

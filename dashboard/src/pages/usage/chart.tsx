@@ -44,7 +44,11 @@ export function UsageChart({ days, operations, cap }: UsageChartProps) {
             tick={text}
             tickFormatter={formatNumber}
           />
-          <Tooltip contentStyle={{ background: 'var(--mantine-color-body)' }} cursor={{ fillOpacity: 0.2 }} />
+          <Tooltip
+            contentStyle={{ background: 'var(--mantine-color-body)' }}
+            itemStyle={{ color: 'var(--mantine-color-text)' }}
+            cursor={{ fillOpacity: 0.2 }}
+          />
           <Legend
             wrapperStyle={{ fontSize: 12 }}
             formatter={(value) => (
