@@ -122,11 +122,11 @@ export const BENCHES = {
   },
   verify: {
     measures:
-      '`POST /v1/intent/verify` with a policy of 20 rules, 32 at a time; with 1,000 rules; beside 1 M rows of the ledger; executing, with a mandate, a schedule or an approval; with one mandate for all',
+      '`POST /v1/intent/verify` with a policy of 20 rules, 32 at a time; with 1,000 rules; beside 1 M rows of the ledger; executing, with a mandate, a schedule or an approval; with one mandate for all; executing orders',
     floor:
-      'Koa + ES256 + the same reads and writes in one transaction; itself with 20 rules; itself with a short ledger',
-    bar: '≥ 0.70, also executing; ≥ 0.50; ≥ 0.95; p99 ≤ 50 ms at half of the maximum rate',
-    parts: ['repeating', 'executing'],
+      'Koa + ES256 + the same reads and writes in one transaction; itself with 20 rules; itself with a short ledger; itself under mandates',
+    bar: '≥ 0.70, also executing; ≥ 0.50; ≥ 0.95; p99 ≤ 50 ms at half of the maximum rate; ≥ 0.87',
+    parts: ['repeating', 'executing', 'orders'],
     run: async (options) => (await import('./verify.ts')).runVerify(options),
   },
   authorize: {

@@ -1,11 +1,12 @@
 // Verifications with a policy of 20 rules, against their floor, against a policy of 1,000 rules and beside a long ledger; and
-// verifications that execute, under mandates, schedules and approvals (verify-state.ts).
+// verifications that execute, under mandates, schedules and approvals (verify-state.ts) and of orders (verify-orders.ts).
 
 import { compare, judgeLimit, note, type Options, percentile, type Verdict } from './harness.ts'
 import { closedLoop, createMeter, openLoop } from './load.ts'
 import { type Process, startProcess } from './processes.ts'
 import { openStage, type Stage } from './stage.ts'
 import { issue, PAYMENT, setRules, verifyRequestOf } from './tokens.ts'
+import { measureOrders } from './verify-orders.ts'
 import { measureState } from './verify-state.ts'
 
 const CONNECTIONS = 32
@@ -21,9 +22,11 @@ export async function runVerify(options: Options): Promise<Verdict[]> {
   const floor = await startProcess('bench/floors/verify.ts', floorSettings, options)
   try {
     // First: what repeats ends with a million rows.
-    const executing = options.part === 'repeating' ? [] : await measureState(stage, { web, floor }, options)
-    const repeating = options.part === 'executing' ? [] : await measureRepeats(stage, { web, floor }, options)
-    return [...repeating, ...executing]
+    const has = (part: string) => options.part === undefined || options.part === part
+    const executing = has('executing') ? await measureState(stage, { web, floor }, options) : []
+    const orders = has('orders') ? [await measureOrders(stage, web, options)] : []
+    const repeating = has('repeating') ? await measureRepeats(stage, { web, floor }, options) : []
+    return [...repeating, ...executing, ...orders]
   } finally {
     await Promise.all([web.stop(), floor.stop()])
     await stage.close()

@@ -11,6 +11,7 @@ import { newAccountId } from '#src/platform/ids.ts'
 import { createVendor } from '../capture-kit/vendor.ts'
 import { buildDashboard } from './dashboard/build.ts'
 import { createCall, letAgentBuy } from './demo/agent.ts'
+import { letDoctorsOrder } from './demo/clinic.ts'
 import { screenPhotos, sendAgain, startDetector, workOnCases } from './demo/office.ts'
 import { forgetQueues } from './demo/queues.ts'
 import { rehearse } from './demo/rehearsal.ts'
@@ -113,10 +114,12 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
     const { key } = await retryWhileSlow(() => keys.create(scope, { name: 'demo', scopes: ['all'] }))
     say(`Countersign runs at ${baseUrl}, its queues on ${config.REDIS_URL === undefined ? 'Postgres' : 'Redis'}.`)
     const outcome = await rehearse({ ...options, scenes, baseUrl, key, vendor, say, signal: end })
-    const print = () => services.account.printLink(OWNER_EMAIL, { accountId: account.id, at: baseUrl })
-    const { link } = await retryWhileSlow(print)
+    const linkOf = (email: string) =>
+      retryWhileSlow(() => services.account.printLink(email, { accountId: account.id, at: baseUrl }))
+    const { link } = await linkOf(OWNER_EMAIL)
     const agent = await letAgentBuy({ baseUrl, key, link, directory, say, signal: end })
-    const isAsPlanned = outcome.isAsPlanned && agent.faults.length === 0
+    const faults = [...agent.faults, ...(await letDoctorsOrder({ baseUrl, key, linkOf, say, signal: end }))]
+    const isAsPlanned = outcome.isAsPlanned && faults.length === 0
     if (detector === undefined) {
       await deployment.stop()
       deployment = undefined
@@ -127,14 +130,14 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
       await screenPhotos(call, detector)
     }
     printReport(outcome, say)
-    for (const fault of agent.faults) say(`NOT AS PLANNED: ${fault}`)
+    for (const fault of faults) say(`NOT AS PLANNED: ${fault}`)
     if (!isOwn) say(`DATABASE_URL was given: the rows of ${account.id} stay in that database.`)
     if (options.keep) say(`The data is in ${directory}.`)
     if (options.json) process.stdout.write(`${JSON.stringify({ ...outcome.summary, decisions: agent.decisions })}\n`)
     if (deployment !== undefined) {
       await dashboard
       say(`\nThe service stays at ${baseUrl}. This link signs you in, once within an hour, and opens the dashboard:`)
-      say(`  ${opensDashboard((await retryWhileSlow(print)).link)}`)
+      say(`  ${opensDashboard((await linkOf(OWNER_EMAIL)).link)}`)
       say('Ctrl-C stops it; the data stays.')
       const ending = await Promise.race([untilAborted(end), deployment.lost])
       if (ending instanceof Error) throw ending

@@ -149,7 +149,9 @@ export function createApp(deps: AppDeps): Koa {
   const app = new Koa()
   app.use(routing.middleware)
   // Addresses below a collection of another protocol have errors in its form, whether a route answers them or not.
-  const forms = new Map(routes.map(({ path, errorForm }) => [collectionOf(path), errorForm]))
+  const forms = new Map(
+    routes.flatMap(({ path, errorForm: form }) => (form ? [[collectionOf(path), form] as const] : [])),
+  )
   app.use((ctx) => answer(ctx, UNMATCHED, async () => refuseUnmatched(ctx, baseUrl), forms.get(collectionOf(ctx.path))))
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection error'))
   return app

@@ -2,6 +2,7 @@
 // of the OpenAPI document are made from it.
 
 import type { FailureCode, FieldError } from './failure.ts'
+import { CLINICAL_GUIDANCE } from './guidance-clinical.ts'
 import { CONFLICT_GUIDANCE } from './guidance-conflicts.ts'
 import { INTENT_GUIDANCE } from './guidance-intents.ts'
 
@@ -254,6 +255,7 @@ const GUIDANCE = {
     repeat: AFTER_A_WHILE,
     example: { detail: 'The body came too slowly: fewer than 10240 bytes in 10 seconds. Nothing was changed.' },
   },
+  ...CLINICAL_GUIDANCE,
   ...CONFLICT_GUIDANCE,
   ...INTENT_GUIDANCE,
   idempotency_in_progress: {

@@ -45,6 +45,8 @@ app.use(async (ctx) => {
           deviceId: action.device_id,
           mandateId: null,
           scheduleId: null,
+          orderId: null,
+          orderHash: null,
           audience: null,
           biometric: null,
           passkeyUserId: null,

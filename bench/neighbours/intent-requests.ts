@@ -64,6 +64,15 @@ export const INTENT_NOT_CALLED: readonly string[] = [
   'GET /v1/clinical/exclusion-screenings/:id/changes',
   'GET /v1/clinical/exclusion-reviews/:id',
   'POST /v1/clinical/exclusion-reviews/:id/decision',
+  // An order is signed by the passkey of a prescriber.
+  'POST /v1/clinical/orders',
+  'GET /v1/clinical/orders/:id',
+  'PATCH /v1/clinical/orders/:id',
+  'POST /v1/clinical/orders/:id/challenge',
+  'POST /v1/clinical/orders/:id/sign',
+  'POST /v1/clinical/orders/:id/cosign',
+  'POST /v1/clinical/orders/:id/decline',
+  'POST /v1/clinical/orders/:id/cancel',
   // A prescriber is a user of the account.
   'POST /v1/clinical/prescribers',
   'GET /v1/clinical/prescribers/:id',
@@ -93,6 +102,7 @@ const READS = [
   '/v1/clinical/exclusion-screenings',
   '/v1/clinical/formulary',
   '/v1/clinical/formulary/entries',
+  '/v1/clinical/orders',
   '/v1/clinical/policy',
   '/v1/clinical/policy/versions',
   '/v1/clinical/prescribers',

@@ -149,7 +149,7 @@ async function untilProven(call: Call, decisionId: string, signal: AbortSignal):
 }
 
 /** The headers of a session. */
-async function signIn(link: string, baseUrl: string, signal: AbortSignal): Promise<Record<string, string>> {
+export async function signIn(link: string, baseUrl: string, signal: AbortSignal): Promise<Record<string, string>> {
   const token = new URL(link).hash.slice(1)
   const response = await fetch(`${baseUrl}/v1/auth/magic-link/verify`, {
     method: 'POST',

@@ -8,9 +8,11 @@ import { approvalsFeature } from './approvals/feature.ts'
 import { decisionsFeature } from './decisions/feature.ts'
 import type { ExclusionSettings } from './exclusions/config.ts'
 import { exclusionsFeature } from './exclusions/feature.ts'
+import { incidentsFeature } from './incidents/feature.ts'
 import { replayable, resultsOf } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
 import { mandatesFeature } from './mandates/feature.ts'
+import { ordersFeature } from './orders/feature.ts'
 import type { PasskeySettings } from './passkeys/config.ts'
 import { passkeysFeature } from './passkeys/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
@@ -41,6 +43,8 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
   const mandates = mandatesFeature(p)
   const exclusions = exclusionsFeature(p, settings, { subjects: listSubjects })
   const prescribers = prescribersFeature(p, { ...passkeys, ...exclusions })
+  const orders = ordersFeature(p, passkeys)
+  const incidents = incidentsFeature(p)
   const schedules = schedulesFeature(p)
   const { trust } = attest.hardware
   const intents = intentsFeature(p, {
@@ -63,6 +67,8 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
     passkeys,
     exclusions,
     prescribers,
+    orders,
+    incidents,
     mandates,
     schedules,
     approvals,

@@ -304,11 +304,14 @@ export const EVENT_DATA = {
       approval_id: z.string(),
       jti: z.string(),
       rule_id: z.string(),
-      action_description: z.string(),
+      order_id: z.string().nullable().describe("The clinician's order that the action executes."),
+      action_description: z.string().nullable().describe('null for the action of an order, which is personal.'),
       // A record would drop a member with the name `__proto__`.
       payload_preview: z
         .custom<object>((value) => typeof value === 'object' && value !== null)
-        .meta({ type: 'object', additionalProperties: true, verbatim: true }),
+        .meta({ type: 'object', additionalProperties: true, verbatim: true })
+        .nullable()
+        .describe('null for the action of an order, which is personal.'),
       action_hash: z.string(),
       payload_hash: z.string(),
       preview_hash: z.string(),

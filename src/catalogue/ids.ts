@@ -38,6 +38,7 @@ export const SCOPED_TYPES = {
   mnd: 'mandate',
   prs: 'prescriber',
   pfa: 'fact of a prescriber',
+  ord: 'clinician order',
   exi: 'import of an exclusion list',
   exs: 'screening of prescribers',
   exr: 'exclusion review',

@@ -44,6 +44,7 @@ export const LOG_SUBJECTS = [
   'mandate',
   'schedule',
   'prescriber',
+  'order',
   'exclusionImport',
   'exclusionScreening',
   'exclusionReview',

@@ -136,6 +136,17 @@ export const PERMISSIONS = {
     roles: ['admin', 'approver', 'analyst', 'developer'],
     isScoped: true,
   },
+  'orders.read': {
+    allows: 'read clinician orders, with their patients and medications, and incident reports',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
+  'orders.write': { allows: 'enter, edit and cancel clinician orders', roles: ['admin', 'approver'], isScoped: true },
+  'orders.sign': {
+    allows: 'sign, co-sign and decline clinician orders as the prescriber that names them',
+    roles: ['admin', 'approver', 'analyst', 'developer'],
+    isScoped: true,
+  },
   'exclusions.write': {
     allows: 'upload exclusion lists, and clear or confirm possible exclusions of prescribers',
     roles: ['admin'],

@@ -53,7 +53,7 @@ export const VERIFY_REASON_TEXTS = {
   },
   payload_hash_mismatch: {
     meaning:
-      "`action_payload` differs from the authorized one as canonical JSON (RFC 8785): order and spaces do not matter, every value does. Or the `counterparty` beside it is not the payload's, and no mandate or schedule says so.",
+      "`action_payload` differs from the authorized one as canonical JSON (RFC 8785): order and spaces do not matter, every value does. Or the `counterparty` beside it is not the payload's, and no mandate or schedule says so. Or the token is of an [order](clinical.md#orders-in-verify) that was edited after authorize, or that names another payload.",
     remedy:
       'Verify what the tool is about to run. Usual causes: `"120.00"` became `120`, a default was filled in, a member was dropped. If a value really changed, authorize it again.',
   },
@@ -69,7 +69,7 @@ export const VERIFY_REASON_TEXTS = {
   },
   token_already_executed: {
     meaning:
-      'The action was executed before, by a request that this one does not repeat, and the token is good for one execution: it is of [single use](tokens.md#how-often-a-token-is-valid), or under a mandate, or was approved.',
+      'The action was executed before, by a request that this one does not repeat, and the token is good for one execution: it is of [single use](tokens.md#how-often-a-token-is-valid), or under a mandate or an order, or was approved. Or another token has executed the order.',
     remedy:
       'Do not run it again. To learn how it ended: `GET /v1/intent/executions/{jti}`. After a lost answer repeat with the same `Idempotency-Key`.',
   },
@@ -118,20 +118,24 @@ export const VERIFY_REASON_TEXTS = {
     remedy: 'Wait for the next cycle, or resume the schedule.',
   },
   prescriber_excluded: {
-    meaning: 'The prescriber is on an exclusion list.',
-    remedy: 'Another prescriber has to order. A wrong entry is corrected at its list.',
-  },
-  prescriber_tier_insufficient: {
-    meaning: "The prescriber's verified tier is too low for this order.",
-    remedy: 'Verify the prescriber to the tier, or let another one order.',
-  },
-  controlled_substance_cosign_required: {
-    meaning: 'The order needs the signature of a second clinician.',
-    remedy: 'Have the order cosigned, then verify again with the same token.',
+    meaning:
+      'The prescriber, or the clinician who co-signed, is on an [exclusion list](clinical.md#exclusion-lists) that is in force now.',
+    remedy:
+      'Another prescriber has to order, or another clinician to co-sign an order that was made anew. A wrong entry is corrected at its list.',
   },
   order_declined: {
-    meaning: 'The second clinician declined the order.',
+    meaning: 'A clinician declined the order.',
     remedy: 'Stop; the decision is final for this order.',
+  },
+  prescriber_tier_insufficient: {
+    meaning:
+      "The verified tier of the prescriber, or of the clinician who co-signed, is too low for the order's schedule now, or no registration with the DEA that is in force covers the schedule.",
+    remedy:
+      '`GET /v1/clinical/prescribers/{id}` shows the tier and what it lacks. Verify the prescriber to the tier, or let another one order.',
+  },
+  controlled_substance_cosign_required: {
+    meaning: 'The order needs the co-signature of a second clinician, on its present content.',
+    remedy: 'Have the order co-signed, then verify again with the same token.',
   },
   biometric_required: {
     meaning:
@@ -146,9 +150,9 @@ export const VERIFY_REASON_TEXTS = {
   },
   policy_denied: {
     meaning:
-      "A rule with `require.deny` matched, or a rule asks for an approval that this token can't get any more. With `matched_rule_id` `system:stop` the account is stopped.",
+      "A rule with `require.deny` matched, or a rule asks for an approval that this token can't get any more. With `matched_rule_id` `system:stop` the account is stopped; one that begins with `clinical:` says [why an order does not authorize](clinical.md#orders-in-verify).",
     remedy:
-      'The rule says what is forbidden; `POST /v1/policy/simulate` shows why it matches. A stop ends with `POST /v1/intent/resume`.',
+      'The rule says what is forbidden; `POST /v1/policy/simulate` shows why it matches. A stop ends with `POST /v1/intent/resume`. The way out of each `clinical:` rule is in [the guide](clinical.md#orders-in-verify).',
   },
   policy_biometric_required: {
     meaning: 'A rule requires a token that is bound to a biometric, and this one is not.',
@@ -194,15 +198,15 @@ export const CLINICAL_REASONS = {
   all: [
     'payload_hash_mismatch',
     'prescriber_excluded',
+    'order_declined',
     'prescriber_tier_insufficient',
     'controlled_substance_cosign_required',
-    'order_declined',
   ],
   ofOrdersOnly: [
     'prescriber_excluded',
+    'order_declined',
     'prescriber_tier_insufficient',
     'controlled_substance_cosign_required',
-    'order_declined',
   ],
 } as const
 

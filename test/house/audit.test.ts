@@ -54,8 +54,12 @@ it('every route that shows a photo, a video, evidence or the facts of a decision
   expect(recorded.sort()).toEqual(READS)
   const streaming = routes.filter(({ method, permission, streams }) => method === 'GET' && permission && streams)
   const silent = streaming.filter(({ audits }) => audits === undefined).map(nameOf)
-  // Lines of results, without media; graphs of what the account's own models said.
-  expect(silent).toEqual(['GET /v1/claims/batches/:id/results', 'GET /v1/trace/jobs/:id/manifest'])
+  // Lines of results, without media; one order, as JSON or FHIR; graphs of what the account's own models said.
+  expect(silent).toEqual([
+    'GET /v1/claims/batches/:id/results',
+    'GET /v1/clinical/orders/:id',
+    'GET /v1/trace/jobs/:id/manifest',
+  ])
 })
 
 it('no route names an action that the catalogue lacks', () => {

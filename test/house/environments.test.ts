@@ -30,6 +30,7 @@ const OURS: Record<string, ScopedType> = {
   challenge_id: 'pkc',
   mandate_id: 'mnd',
   schedule_id: 'sch',
+  order_id: 'ord',
   webhook_endpoint_id: 'whe',
   prescriber_id: 'prs',
   fact_ids: 'pfa',

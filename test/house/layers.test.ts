@@ -64,7 +64,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['webhooks', 'passkeys', 'mandates', 'schedules'],
     ['approvals', 'exclusions'],
     ['prescribers'],
-    ['orders'],
+    ['orders', 'incidents'],
     ['revocations'],
     ['intents'],
     ['decisions'],

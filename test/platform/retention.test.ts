@@ -140,7 +140,9 @@ describe('retention', () => {
     const last = { ...week, ...month, ...sessions, ...charges }
     expect(await lost(90 * DAY + MINUTE)).toEqual(last)
     // Seven years, on the plan enterprise.
-    expect(await lost(10_000 * DAY)).toEqual({ ...last, audit_entries: 0 })
+    const clinical = { orders: 0, order_signatures: 0, clinical_incident_reports: 0 }
+    expect(await lost(731 * DAY - MINUTE)).toMatchObject(last)
+    expect(await lost(10_000 * DAY)).toEqual({ ...last, ...clinical, audit_entries: 0 })
   })
 
   it('deletes everything of a public account after a week, except the account and its keys', async () => {

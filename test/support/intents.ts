@@ -64,6 +64,8 @@ export async function makeIntent(
     deviceId,
     mandateId: null,
     scheduleId: null,
+    orderId: null,
+    orderHash: null,
     audience: null,
     biometric: null,
     passkeyUserId: null,

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { DEFAULT_POLICY } from '#src/attest/policy/policy.ts'
 import { DEFAULT_THRESHOLDS } from '#src/attest/screen/thresholds.ts'
 import { newAccountId, newId, type Scope } from '#src/platform/ids.ts'
+import { fillClinical } from './clinical-rows.ts'
 import type { TestDatabase } from './database.ts'
 import { fillExclusions } from './exclusion-rows.ts'
 import { fillTrace } from './trace-rows.ts'
@@ -199,7 +200,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       other_claim_id: claim,
       other_attestation_id: attestation,
     })
-    await fillPrescribers(insert, id, user)
+    await fillClinical(insert, id, user)
     await fillExclusions(tx, insert, id)
     await insert('policy_versions', { version: 1, document: '{}', digest: bytes(), changed_by: id('key') })
     await insert('risk_policies', { version: 1, policy: JSON.stringify(DEFAULT_POLICY), key_id: id('key') })
@@ -448,40 +449,4 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     await insert('ledger_checkpoints', 'size, root_sha256, at, jws', `1, HASH, now(), 'j'`)
     await insert('event_heads', 'position', '1')
   })
-}
-
-async function fillPrescribers(
-  insert: (table: string, row: Record<string, unknown>) => Promise<unknown>,
-  id: (type: 'prs' | 'pfa' | 'key') => string,
-  userId: string,
-): Promise<void> {
-  const prescriber = id('prs')
-  const at = new Date()
-  await insert('prescribers', {
-    id: prescriber,
-    user_id: userId,
-    npi: '1234567893',
-    sealed_person: randomBytes(32),
-    match_name: randomBytes(32),
-    match_states: [randomBytes(32)],
-    created_by: id('key'),
-    created_at: at,
-    updated_at: at,
-  })
-  await insert('prescriber_facts', {
-    id: id('pfa'),
-    prescriber_id: prescriber,
-    kind: 'identity',
-    method: 'in_person',
-    entered_by: id('key'),
-    entered_at: at,
-  })
-  await insert('clinical_policies', { version: 1, document: '{}', digest: randomBytes(32), changed_by: id('key') })
-  await insert('clinical_formulary_versions', {
-    version: 1,
-    digest: randomBytes(32),
-    entries: 1,
-    changed_by: id('key'),
-  })
-  await insert('clinical_formulary', { rxcui: '1', schedule: 'II' })
 }

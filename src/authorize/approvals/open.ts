@@ -41,6 +41,8 @@ export interface NewApproval {
   latestExpiry?: Date | undefined
   mandateId: string | null
   scheduleId: string | null
+  /** What such an action says is personal: events have its hashes only. */
+  orderId: string | null
 }
 
 export interface OpeningDeps {
@@ -61,7 +63,7 @@ export function createOpening({ sealer, ledger, readPolicy, baseUrl, now }: Open
   return {
     /** The approval; the one that is there where the token has one of the origin already. */
     async openApproval(tx: Tx, acting: Acting, wanted: NewApproval): Promise<ApprovalRow> {
-      const { jti, origin, agentId, agentSessionId, deviceId, mandateId, scheduleId } = wanted
+      const { jti, origin, agentId, agentSessionId, deviceId, mandateId, scheduleId, orderId } = wanted
       const demand = mergeRules(wanted.rules)
       const rules = approvedRulesOf(wanted.rules)
       const [policy, team, recent, actor] = await Promise.all([
@@ -76,7 +78,8 @@ export function createOpening({ sealer, ledger, readPolicy, baseUrl, now }: Open
         ? [...new Set([requesterId, team.ownerOfAgent].filter((one) => one !== null))].toSorted()
         : []
       const id = wanted.id ?? newId('apr', acting.environment)
-      const preview = previewOf(wanted.action_payload)
+      const isPersonal = orderId !== null
+      const preview = isPersonal ? null : previewOf(wanted.action_payload)
       const previewHash = sha256Base64url(canonicalize(preview))
       const row = await insertApproval(tx, acting, {
         id,
@@ -95,6 +98,7 @@ export function createOpening({ sealer, ledger, readPolicy, baseUrl, now }: Open
         deviceId,
         mandateId,
         scheduleId,
+        orderId,
         requesterId,
         excludedIds,
         actorKind: actor.kind,
@@ -127,6 +131,7 @@ export function createOpening({ sealer, ledger, readPolicy, baseUrl, now }: Open
           agent_session_id: agentSessionId,
           mandate_id: mandateId,
           schedule_id: scheduleId,
+          ...(orderId !== null && { order_id: orderId }),
         },
         policyVersion: policy.version,
         facts: {
@@ -145,7 +150,8 @@ export function createOpening({ sealer, ledger, readPolicy, baseUrl, now }: Open
           approval_id: id,
           jti,
           rule_id: ruleId,
-          action_description: wanted.action_description,
+          order_id: orderId,
+          action_description: isPersonal ? null : wanted.action_description,
           payload_preview: preview,
           action_hash: row.actionHash,
           payload_hash: row.payloadHash,

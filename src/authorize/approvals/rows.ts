@@ -26,6 +26,7 @@ export interface ApprovalRow {
   deviceId: string
   mandateId: string | null
   scheduleId: string | null
+  orderId: string | null
   /** Who asked for the action: the user, as far as one is known. */
   requesterId: string | null
   /** Members who can't decide it, while duties are separated. */
@@ -63,7 +64,7 @@ const STATUS = `CASE WHEN outcome IS NOT NULL THEN outcome WHEN expires_at <= cl
 const MEMBERS = `id, jti, origin, min_approvals AS "minApprovals", roles, requires_passkey AS "requiresPasskey",
   has_separation AS "hasSeparation", action_hash AS "actionHash", payload_hash AS "payloadHash",
   preview_hash AS "previewHash", agent_id AS "agentId", agent_session_id AS "agentSessionId", device_id AS "deviceId",
-  mandate_id AS "mandateId", schedule_id AS "scheduleId", requester_id AS "requesterId",
+  mandate_id AS "mandateId", schedule_id AS "scheduleId", order_id AS "orderId", requester_id AS "requesterId",
   excluded_ids AS "excludedIds", actor_kind AS "actorKind", actor_id AS "actorId",
   token_ttl_seconds AS "tokenTtlSeconds", created_at AS "createdAt", expires_at AS "expiresAt", outcome,
   decided_at AS "decidedAt"`
@@ -109,9 +110,9 @@ export async function insertApproval(
     `INSERT INTO approvals (account_id, environment, id, jti, origin, rules, min_approvals, roles, requires_passkey,
        has_separation, action_hash, payload_hash, preview_hash, agent_id, agent_session_id, device_id, mandate_id,
        schedule_id, requester_id, excluded_ids, actor_kind, actor_id, token_ttl_seconds, sealed_description,
-       sealed_payload, expires_at)
+       sealed_payload, expires_at, order_id)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-       $25, least(clock_timestamp() + make_interval(secs => $26), $27::timestamptz))
+       $25, least(clock_timestamp() + make_interval(secs => $26), $27::timestamptz), $28)
      ON CONFLICT (jti, origin, account_id, environment) DO NOTHING RETURNING ${APPROVAL}`,
     [
       accountId,
@@ -141,6 +142,7 @@ export async function insertApproval(
       row.sealedPayload,
       row.ttlSeconds,
       row.latestExpiry,
+      row.orderId,
     ],
   )
   return inserted

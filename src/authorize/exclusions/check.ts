@@ -58,11 +58,26 @@ export async function checkExclusions(
     ),
     tx.query<RowMatch & { prescriberId: string }>(MATCHES, [...owners, ...keysOf(subjects)]),
     tx.query<DecidedRow & { prescriberId: string }>(
-      `SELECT prescriber_id AS "prescriberId", list, encode(row_hash, 'hex') AS "rowHash", status FROM exclusion_reviews
-       WHERE prescriber_id = ANY($1::text[]) AND account_id = $2 AND environment = $3 AND status <> 'open'`,
+      `${DECIDED} WHERE prescriber_id = ANY($1::text[]) AND account_id = $2 AND environment = $3 AND status <> 'open'`,
       [ids, accountId, environment],
     ),
   ])
+  return judgeCompared({ lists, matches, decided }, { at, state }, ids)
+}
+
+/** What of the lists in force, and of the reviews, is about some prescribers. */
+export interface Compared {
+  lists: readonly { list: ListName; listDate: string }[]
+  matches: readonly (RowMatch & { prescriberId: string })[]
+  decided: readonly (DecidedRow & { prescriberId: string })[]
+}
+
+/** Pure. */
+export function judgeCompared(
+  { lists, matches, decided }: Compared,
+  { at, state }: ComparedAt,
+  ids: readonly string[],
+): Map<string, ExclusionCheck> {
   const day = at.toISOString().slice(0, 10)
   const stale = staleLists(new Map(lists.map(({ list, listDate }) => [list, listDate])), day)
   const matchesOf = Map.groupBy(matches, ({ prescriberId }) => prescriberId)
@@ -77,18 +92,37 @@ export async function checkExclusions(
 
 // OFFSET 0 keeps it one look-up by index for each key: as a join, a planner without statistics reads every entry. A file has one
 // index entry for each key and file, so the older files of the table cost nothing.
-const lookUp = (column: string, matchedOn: string, subjects: string) => `SELECT s.id AS "prescriberId", f.list,
+const lookUp = (column: string, matchedOn: string, keys: string) => `SELECT s.id AS "prescriberId", f.list,
     f.list_date::text AS "listDate", encode(e.row_hash, 'hex') AS "rowHash", '${matchedOn}' AS "matchedOn",
     e.started_on::text AS "startedOn", e.ended_on::text AS "endedOn", e.waived_in AS "waivedIn", e.waived_on::text AS "waivedOn"
-  FROM unnest(${subjects}) AS s (id, key) CROSS JOIN in_force f CROSS JOIN LATERAL (
+  FROM ${keys} AS s (id, key) CROSS JOIN in_force f CROSS JOIN LATERAL (
     SELECT row_hash, started_on, ended_on, waived_in, waived_on FROM exclusion_entries
     WHERE ${column} = s.key AND file_id = f.file_id OFFSET 0) e`
 
+/** Tables with the columns (id, key) of the prescribers that are compared. */
+interface KeyTables {
+  npi: string
+  full: string
+  name: string
+  state: string
+}
+
+/** Rows of the lists in `in_force`, which the statement has from IN_FORCE. */
+export const matchesOfKeys = ({ npi, full, name, state }: KeyTables) => `${lookUp('npi', 'npi', npi)}
+  UNION ALL ${lookUp('match_full', 'name_birth_date', full)}
+  UNION ALL ${lookUp('match_name', 'name', name)}
+  UNION ALL ${lookUp('match_state', 'name_state', state)}`
+
 const MATCHES = `WITH in_force AS MATERIALIZED (${IN_FORCE})
-  ${lookUp('npi', 'npi', '$4::text[], $5::text[]')}
-  UNION ALL ${lookUp('match_full', 'name_birth_date', '$6::text[], $7::bytea[]')}
-  UNION ALL ${lookUp('match_name', 'name', '$4::text[], $8::bytea[]')}
-  UNION ALL ${lookUp('match_state', 'name_state', '$9::text[], $10::bytea[]')}`
+  ${matchesOfKeys({
+    npi: 'unnest($4::text[], $5::text[])',
+    full: 'unnest($6::text[], $7::bytea[])',
+    name: 'unnest($4::text[], $8::bytea[])',
+    state: 'unnest($9::text[], $10::bytea[])',
+  })}`
+
+/** Reviews of prescribers; those that are `open` say nothing. */
+export const DECIDED = `SELECT prescriber_id AS "prescriberId", list, encode(row_hash, 'hex') AS "rowHash", status FROM exclusion_reviews`
 
 function keysOf(subjects: readonly ComparedSubject[]): unknown[] {
   const full = subjects.flatMap(({ prescriberId, fullKey }) => (fullKey === null ? [] : [{ prescriberId, fullKey }]))

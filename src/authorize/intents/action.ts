@@ -62,6 +62,8 @@ export function tokenBindingsOf(claims: IntentClaims, audience: string | null): 
     device_id: claims.device_id,
     mandate_id: claims.mandate_id ?? null,
     schedule_id: claims.schedule_id ?? null,
+    order_id: claims.order_id ?? null,
+    order_hash: claims.order_hash ?? null,
     biometric: claims.biometric?.verified === true,
     single_use: claims.single_use === true,
   }

@@ -68,6 +68,8 @@ export function replayOf(
       device_id: row.deviceId,
       mandate_id: row.mandateId,
       schedule_id: row.scheduleId,
+      order_id: row.orderId,
+      order_hash: row.orderHash,
       biometric: row.biometric?.verified === true,
       single_use,
       audience: row.audience,

@@ -67,9 +67,14 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     deps
 
   /** What of the decision is true now. No lock is needed on what verify will read again. */
-  async function read(tx: Tx, subjects: Subjects, under: Under, revocations: RevocationSnapshot): Promise<Seen> {
+  async function read(
+    tx: Tx,
+    caller: Caller,
+    { subjects, under }: { subjects: Subjects; under: Under },
+    revocations: RevocationSnapshot,
+  ): Promise<Seen> {
     const [rows, bound] = await Promise.all([
-      readState(tx, { ...under, jti: undefined }, 'none'),
+      readState(tx, caller, { ...under, jti: undefined }, 'none'),
       readBoundState(tx, deps, subjects, revocations),
     ])
     return { bound, state: stateFactsOf(rows, bound.at) }
@@ -105,7 +110,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     const { agentId, agentSessionId } = subjects
     return db.tenant(caller, async (tx) => {
       await takeLocks(tx, subjectLocksOf(caller, subjects))
-      const current = await read(tx, subjects, under, revocations)
+      const current = await read(tx, caller, { subjects, under }, revocations)
       refuse(current, subjects, under)
       const { bound, state } = current
       const { canary_trip: refusal } = bound
@@ -174,6 +179,8 @@ export function createAuthorizing(deps: AuthorizingDeps) {
         deviceId: claims.device_id,
         mandateId: claims.mandate_id ?? null,
         scheduleId: claims.schedule_id ?? null,
+        orderId: claims.order_id ?? null,
+        orderHash: claims.order_hash ?? null,
         audience,
         biometric: claims.biometric ?? null,
         passkeyUserId: requesterUserId,
@@ -215,13 +222,14 @@ export function createAuthorizing(deps: AuthorizingDeps) {
       latestExpiry: approvalExpiresAt,
       mandateId: body.mandate_id ?? null,
       scheduleId: body.schedule_id ?? null,
+      orderId: body.order_id ?? null,
     })
   }
 
   return {
     /**
      * Issues a token for one action.
-     * @throws {Failure} `environment_mismatch`; `not_found` for the agent, the session, the trace, the mandate or the schedule;
+     * @throws {Failure} `environment_mismatch`; `not_found` for the agent, the session, the trace, the mandate, the schedule or the order;
      * `invalid_request`; `backend_capability_missing` and `service_unavailable` of an input that no model reads; `agent_session_revoked`, `device_revoked`, `account_stopped`, `agent_suspended`,
      * `session_canary_locked`, `canary_tripped`.
      */
@@ -239,13 +247,14 @@ export function createAuthorizing(deps: AuthorizingDeps) {
           agent_session_id: agentSessionId,
           device_id: deviceId,
         }))
-      const under = { mandateId: body.mandate_id ?? null, scheduleId: body.schedule_id ?? null }
+      const { mandate_id: mandateId = null, schedule_id: scheduleId = null, order_id: orderId = null } = body
+      const under = { mandateId, scheduleId, orderId }
       let agentId = body.agent_id ?? null
       for (let tries = 1; ; tries += 1) {
         const revocations = await trust.revocations()
         const bindsTrace = { traceId: body.trace_id ?? null, isTraceBound: body.trace_id !== undefined }
         const subjects = { jti: undefined, agentId, agentSessionId, deviceId, ...bindsTrace }
-        const seen = await readTogether(db, caller, (tx) => read(tx, subjects, under, revocations))
+        const seen = await readTogether(db, caller, (tx) => read(tx, caller, { subjects, under }, revocations))
         if (agentId === null && seen.bound.sessionAgentId !== null) {
           // A registered session is its agent's, whether or not the caller names the agent.
           agentId = seen.bound.sessionAgentId
@@ -274,7 +283,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
         const signed = await sign(drafting, seen)
         note({ intent: signed.claims.jti })
         const issue = async (tx: Tx) => {
-          const current = await read(tx, subjects, under, revocations)
+          const current = await read(tx, caller, { subjects, under }, revocations)
           refuse(current, subjects, under)
           const { bound, state } = current
           if (bound.canary_trip !== null) throw CHANGED

@@ -68,21 +68,32 @@ export const authorizeRequest = z
     passkey_assertion: passkeyAssertion.optional().meta({
       description: 'Binds the token to the person who confirmed exactly this action: see POST /v1/intent/challenges.',
     }),
-    mandate_id: boundId.optional().meta({ description: 'The mandate to act under. Not with `schedule_id`.' }),
-    schedule_id: boundId.optional().meta({ description: 'The schedule whose cycle this is. Not with `mandate_id`.' }),
+    mandate_id: boundId
+      .optional()
+      .meta({ description: 'The mandate to act under. Not with `schedule_id` or `order_id`.' }),
+    schedule_id: boundId
+      .optional()
+      .meta({ description: 'The schedule whose cycle this is. Not with `mandate_id` or `order_id`.' }),
+    order_id: boundId.optional().meta({
+      description: 'The order of a clinician that is to be executed, once. Not with `mandate_id` or `schedule_id`.',
+    }),
     single_use: z
       .boolean()
       .default(false)
       .meta({
         description:
-          'The token can be executed once, as under a mandate, a schedule or an approval. Otherwise it stays valid after an ' +
+          'The token can be executed once, as under a mandate, a schedule, an order or an approval. Otherwise it stays valid after an ' +
           'execution, with `already_executed`.',
       }),
   })
-  .superRefine(({ mandate_id: mandate, schedule_id: schedule }, issues) => {
-    if (mandate === undefined || schedule === undefined) return
-    const message = 'must not be combined with mandate_id: a token is issued under a mandate or a schedule'
-    issues.addIssue({ code: 'custom', path: ['schedule_id'], message, params: { code: 'mismatch' } })
+  .superRefine(({ mandate_id, schedule_id, order_id }, issues) => {
+    const [first, ...others] = Object.entries({ mandate_id, schedule_id, order_id }).flatMap(([name, id]) =>
+      id === undefined ? [] : [name],
+    )
+    const message = `must not be combined with ${first}: a token is issued under a mandate, a schedule or an order`
+    for (const name of others) {
+      issues.addIssue({ code: 'custom', path: [name], message, params: { code: 'mismatch' } })
+    }
   })
   .superRefine(({ trace_id: trace, inference_input: input }, issues) => {
     if (trace === undefined || input === undefined) return

@@ -18,12 +18,13 @@ export interface Charges {
   currency: string | null
   mandate: MandateFacts | undefined
   cycle: { scheduleId: string; number: number } | undefined
+  orderId: string | undefined
   approvalId: string | undefined
 }
 
 /** Returns what a valid verification that executes has to charge. */
 export function chargesOf(facts: VerifyFacts): Charges {
-  const { token, mandate, schedule, approvals } = facts
+  const { token, mandate, schedule, order, approvals } = facts
   if (token === null) throw new Error('only a token is executed')
   const { amount, currency } =
     mandate === null && schedule === null ? { amount: null, currency: null } : amountsOf(facts)
@@ -34,6 +35,7 @@ export function chargesOf(facts: VerifyFacts): Charges {
     currency,
     mandate: mandate ?? undefined,
     cycle: schedule && cycle ? { scheduleId: schedule.schedule_id, number: cycle.number } : undefined,
+    orderId: order?.order_id,
     approvalId: approvals.at(-1)?.approval_id,
   }
 }
@@ -51,13 +53,21 @@ export async function spend(tx: Tx, scope: Scope, { jti, amount, mandate, cycle 
 }
 
 /** Returns the charges as inputs of a ledger entry, which reports add up. An execution without charges has none. */
-export function inputsOfCharges({ amount, currency, mandate, cycle, approvalId }: Charges): Record<string, string> {
+export function inputsOfCharges({
+  amount,
+  currency,
+  mandate,
+  cycle,
+  orderId,
+  approvalId,
+}: Charges): Record<string, string> {
   const own = mandate?.levels.at(-1)
   const amounts = { ...(amount !== null && { amount }), ...(currency !== null && { currency }) }
   return {
     ...(mandate !== undefined && { mandate_id: mandate.mandate_id, ...amounts }),
     ...(own?.period && { period_start: own.period.start }),
     ...(cycle !== undefined && { schedule_id: cycle.scheduleId, cycle: String(cycle.number), ...amounts }),
+    ...(orderId !== undefined && { order_id: orderId }),
     ...(approvalId !== undefined && { approval_id: approvalId }),
   }
 }

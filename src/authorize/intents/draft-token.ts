@@ -69,6 +69,8 @@ export function draftToken(
     mandate_id: body.mandate_id,
     schedule_id: body.schedule_id,
     cycle: state.schedule?.cycle?.number,
+    order_id: body.order_id,
+    order_hash: state.order?.order_hash,
     biometric: assertion && { verified: true, credential: assertion.passkeyId, uv: true, at: issuedAt },
     single_use: body.single_use || undefined,
     policy_version: bound.policy.version,
@@ -82,6 +84,7 @@ export function draftToken(
     bound.policy.version,
     bound.reading_hash,
     plain.cycle ?? null,
+    plain.order_hash ?? null,
     rules.map(({ id, hash }) => [id, hash]),
   ])
   if (rules.length === 0) return { claims: plain, rules, approvalExpiresAt: undefined, terms, outcome }

@@ -7,7 +7,15 @@ import type { PolicyAnswers, PolicyFacts, PolicyRuleResult } from '#src/authoriz
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
 import { policyFactsOf, type VerifyFacts } from './facts.ts'
-import { answersFor, judgeSteps, runPipeline, STEPS, type StepInput, type VerifyOutcome } from './pipeline.ts'
+import {
+  answersFor,
+  denialsOf,
+  judgeSteps,
+  runPipeline,
+  STEPS,
+  type StepInput,
+  type VerifyOutcome,
+} from './pipeline.ts'
 import { describeReason } from './reasons.ts'
 import type { RecordedFacts } from './record.ts'
 
@@ -55,7 +63,7 @@ function repeat(recorded: Json) {
 /**
  * Facts over which a draft policy is evaluated to replay a decision, and the reason with which the decision refuses
  * before its rules. Undefined where the recorded rules were not reached, so that the draft's would not be either, or
- * where the account was stopped, so that no policy would have let the action run.
+ * where the account was stopped or the order denied, so that no policy would have let the action run.
  */
 export function replayable(
   recorded: Json,
@@ -63,7 +71,7 @@ export function replayable(
 ): { contexts: PolicyFacts[]; answers: PolicyAnswers; refusal: string | undefined } | undefined {
   const { facts, policy } = recorded as unknown as RecordedFacts
   const { token } = facts
-  if (token === null || policy === null || facts.stop !== null) return undefined
+  if (token === null || policy === null || denialsOf(facts).length > 0) return undefined
   const reasonUnder = (document: StepInput['document']) => judgeSteps({ facts, token, document })?.reason
   const refusal = reasonUnder(draft.document)
   if (refusal !== undefined && refusal === reasonUnder(policy.document)) return undefined

@@ -3,6 +3,7 @@
 
 import type { ApprovalFacts } from '#src/authorize/approvals/facts.ts'
 import type { MandateFacts } from '#src/authorize/mandates/judge.ts'
+import type { BoundOrder } from '#src/authorize/orders/judge.ts'
 import type { PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
 import type { ScheduleFacts } from '#src/authorize/schedules/judge.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
@@ -39,6 +40,7 @@ export interface VerifyFacts {
   /** What the token was issued under; null where it names none, or where it is gone. */
   mandate: MandateFacts | null
   schedule: ScheduleFacts | null
+  order: BoundOrder | null
   /** Approvals that authorize and verify opened, at most one each. */
   approvals: readonly ApprovalFacts[]
   /** Outside answers, except approvals, which depend on the policy too. */
@@ -46,9 +48,9 @@ export interface VerifyFacts {
 }
 
 /** What a decision depends on that other decisions change. */
-export type StateFacts = Pick<VerifyFacts, 'mandate' | 'schedule' | 'approvals'>
+export type StateFacts = Pick<VerifyFacts, 'mandate' | 'schedule' | 'order' | 'approvals'>
 
-export const NO_STATE: StateFacts = { mandate: null, schedule: null, approvals: [] }
+export const NO_STATE: StateFacts = { mandate: null, schedule: null, order: null, approvals: [] }
 
 export interface TokenFacts extends TokenBindings {
   jti: string
@@ -68,6 +70,9 @@ export interface TokenBindings {
   device_id: string
   mandate_id: string | null
   schedule_id: string | null
+  order_id: string | null
+  /** Content of the order when the token was issued. */
+  order_hash: string | null
   biometric: boolean
   /** Executed once, whatever else binds it. */
   single_use: boolean

@@ -18,6 +18,7 @@ export interface ListedIntent
     | 'deviceId'
     | 'mandateId'
     | 'scheduleId'
+    | 'orderId'
     | 'traceId'
     | 'audience'
     | 'policyVersion'
@@ -54,7 +55,7 @@ const WITH_STATUS: Record<IntentStatusName, string> = {
 }
 
 const LISTED = `jti, action_hash AS "actionHash", payload_hash AS "payloadHash", agent_id AS "agentId",
-  agent_session_id AS "agentSessionId", device_id AS "deviceId", mandate_id AS "mandateId", schedule_id AS "scheduleId",
+  agent_session_id AS "agentSessionId", device_id AS "deviceId", mandate_id AS "mandateId", schedule_id AS "scheduleId", order_id AS "orderId",
   trace_id AS "traceId", audience, policy_version AS "policyVersion", actor_id AS "actorId", created_at AS "createdAt",
   expires_at AS "expiresAt", executed_at AS "executedAt", outcome, outcome_at AS "outcomeAt",
   revocation_id AS "revocationId", revoked_scope AS "revokedScope", revoked_at AS "revokedAt",

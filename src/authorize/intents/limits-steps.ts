@@ -1,10 +1,11 @@
-// What a mandate or a schedule says of the action of its token, as steps of the pipeline. Both compare the payload that is
-// bound into the token; other members of requests may only agree with it.
+// What a mandate, a schedule or an order says of the action of its token, as steps of the pipeline. Mandates and schedules compare the
+// payload that is bound into the token; other members of requests may only agree with it.
 
 import { type ActionAmounts, actionAmountsOf } from '#src/authorize/action-amounts.ts'
 import { judgeMandate, type MandateDetail } from '#src/authorize/mandates/judge.ts'
+import { judgeOrder, type OrderRefusal } from '#src/authorize/orders/judge.ts'
 import { judgeSchedule } from '#src/authorize/schedules/judge.ts'
-import type { VerifyFacts } from './facts.ts'
+import type { TokenFacts, VerifyFacts } from './facts.ts'
 import type { StepInput, StepRefusal } from './pipeline.ts'
 import type { VerifyReason } from './reasons.ts'
 
@@ -61,4 +62,30 @@ export function judgeBoundSchedule({ facts, token }: StepInput): StepRefusal | u
   if (schedule === null) return { reason: 'schedule_occurrences_exhausted' }
   const prior = execution === null ? 'none' : execution.is_retry ? 'same_attempt' : 'other_attempt'
   return judgeSchedule(schedule, amountsOf(facts), { at: facts.at, prior })
+}
+
+/** Why the order refuses; undefined where it does not, or where there is none. Facts that were recorded before orders have none. */
+export function orderRefusalOf({ order = null, at }: VerifyFacts): OrderRefusal | undefined {
+  return order === null ? undefined : judgeOrder(order.facts, at)
+}
+
+/** Rules that deny an order are judged with the policy: see `denialsOf`. */
+export function judgeBoundOrder({ facts }: StepInput): StepRefusal | undefined {
+  const refusal = orderRefusalOf(facts)
+  return refusal?.reason === 'policy_denied' ? undefined : refusal
+}
+
+/**
+ * Whether the order is another one than when the token was issued, or was signed with another payload than the token has. An order
+ * that is gone has no content.
+ */
+export function isOrderChanged({ order = null }: VerifyFacts, token: TokenFacts): boolean {
+  const { order_id: orderId = null, order_hash: hash, payload_hash: payload } = token
+  if (orderId === null) return false
+  return order === null || order.order_hash !== hash || (order.payload_hash !== null && order.payload_hash !== payload)
+}
+
+/** Whether the order was executed. */
+export function isOrderExecuted({ order = null }: VerifyFacts): boolean {
+  return order?.facts.status === 'executed'
 }

@@ -27,6 +27,8 @@ const authorized = {
     device_id: 'laptop-4',
     mandate_id: null,
     schedule_id: null,
+    order_id: null,
+    order_hash: null,
     biometric: false,
     single_use: false,
     audience: null,
@@ -158,7 +160,7 @@ one first, and a model that can't is an error. A trace of another session or age
 reading, or of the session's newest trip, authorize refuses with 409 \`canary_tripped\`, on the ledger, and locks as a check does.
 \`context\` is what rules of the policy read.
 
-\`mandate_id\` or \`schedule_id\` (not both) names what the token is issued under; verify compares the payload with it and charges it.
+\`mandate_id\`, \`schedule_id\` or \`order_id\` (one of them) names what the token is issued under; verify compares the payload with it and charges it, or executes the order.
 A mandate with an agent is for that agent only. \`passkey_assertion\` binds the token to the person who confirmed exactly this action
 with a passkey: ask for a challenge with \`POST /v1/intent/challenges\`.
 
@@ -255,7 +257,7 @@ A policy that was tightened since authorize may require an approval now: an exec
   'POST /v1/intent/executions/:jti/outcome': {
     description: `Reports once how an executed action ended. Only the caller that executed it may; the successor
 of a rotated API key is the same caller here. \`failed\` and \`not_run\` give back what the execution charged to a mandate, or the cycle
-of a schedule. They do not make the token usable again.`,
+of a schedule. They do not make the token usable again, and an order stays executed.`,
     examples: { succeeded: { status: 'succeeded' } },
     answers: { 200: { example: { ...executed, status: 'succeeded', outcome_at: '2026-11-20T15:11:09.120Z' } } },
     problems: ['environment_mismatch', 'invalid_state_transition', 'conflict'],

@@ -184,19 +184,27 @@ export function maxAgeOf({ rules, asksOutside }: CompiledPolicy): number {
 }
 
 function questionOf(decisionId: string, facts: VerifyFacts, token: TokenFacts) {
-  const { action_description, action_payload } = facts.request
-  // The relying party's own, where it sends one.
-  const context: JsonObject = policyFactsOf(facts, token).at(-1)?.context ?? {}
   return {
     evaluation_id: decisionId,
     jti: token.jti,
-    action_description,
-    action_payload,
-    context,
+    ...actionOf(facts, token),
     agent_id: token.agent_id,
     agent_session_id: token.agent_session_id,
     device_id: token.device_id,
   }
+}
+
+// The action of an order says something about a patient, so it leaves the service by its hashes alone.
+function actionOf(facts: VerifyFacts, token: TokenFacts) {
+  const { action_description, action_payload, action_hash, payload_hash } = facts.request
+  const { order_id, order_hash } = token
+  if (order_id !== null && order_hash !== null) {
+    const order = { order_id, order_hash, action_hash, payload_hash }
+    return { action_description: null, action_payload: null, context: null, order }
+  }
+  // The relying party's own, where it sends one.
+  const context: JsonObject = policyFactsOf(facts, token).at(-1)?.context ?? {}
+  return { action_description, action_payload, context }
 }
 
 function conditionOf({

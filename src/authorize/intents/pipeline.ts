@@ -4,6 +4,7 @@
 
 import { type ApprovalFacts, coveredRules } from '#src/authorize/approvals/facts.ts'
 import type { MandateDetail } from '#src/authorize/mandates/judge.ts'
+import { ORDER_REASONS } from '#src/authorize/orders/judge.ts'
 import type { CompiledPolicy } from '#src/authorize/policy/compile.ts'
 import type { PolicyDocument } from '#src/authorize/policy/document.ts'
 import {
@@ -20,7 +21,16 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
 import { shownFamily } from '#src/trace/canaries/judge.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
-import { isCounterpartyContradicted, judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './limits-steps.ts'
+import {
+  isCounterpartyContradicted,
+  isOrderChanged,
+  isOrderExecuted,
+  judgeBoundMandate,
+  judgeBoundOrder,
+  judgeBoundSchedule,
+  MANDATE_REASONS,
+  orderRefusalOf,
+} from './limits-steps.ts'
 import type { VerifyReason } from './reasons.ts'
 
 export interface VerifyOutcome extends Partial<RefusalDetails>, Pick<PolicyEvaluation, 'isOverBudget'> {
@@ -116,7 +126,8 @@ export const STEPS: readonly Step[] = [
   // A mandate and a schedule have reasons of their own for another counterparty.
   step('payload_hash_mismatch', ({ facts, token }) => {
     const isBound = token.mandate_id !== null || token.schedule_id !== null
-    return facts.request.payload_hash !== token.payload_hash || (!isBound && isCounterpartyContradicted(facts))
+    const isOther = facts.request.payload_hash !== token.payload_hash || isOrderChanged(facts, token)
+    return isOther || (!isBound && isCounterpartyContradicted(facts))
   }),
   step('context_hash_mismatch', ({ facts: { request }, token, document }) =>
     differs(request.context_hash, token.context_hash, document),
@@ -125,19 +136,16 @@ export const STEPS: readonly Step[] = [
     token.reading_hash === null ? false : facts.reading_hash !== token.reading_hash,
   ),
   // Under a schedule it is schedule_already_executed.
-  step('token_already_executed', ({ facts: { approvals, execution }, token }) => {
+  step('token_already_executed', ({ facts, token }) => {
+    const { approvals, execution, order = null } = facts
+    if (execution === null) return isOrderExecuted(facts)
     const isOnceAlone = token.single_use || approvals.length > 0
-    const isOnce = token.mandate_id !== null || (token.schedule_id === null && isOnceAlone)
-    return isOnce && execution !== null && !execution.is_retry
+    const isOnce = token.mandate_id !== null || order !== null || (token.schedule_id === null && isOnceAlone)
+    return isOnce && !execution.is_retry
   }),
   { reasons: MANDATE_REASONS, judge: judgeBoundMandate },
   { reasons: SCHEDULE_REASONS, judge: judgeBoundSchedule },
-  reserved(
-    'prescriber_excluded',
-    'prescriber_tier_insufficient',
-    'controlled_substance_cosign_required',
-    'order_declined',
-  ),
+  { reasons: ORDER_REASONS, judge: judgeBoundOrder },
 ]
 
 /** The answer to facts under a policy. The same arguments always have the same answer. */
@@ -149,7 +157,8 @@ export function runPipeline(facts: VerifyFacts, policy: CompiledPolicy): VerifyO
   if (refusal !== undefined) return refused(refusal, already)
   const answers = answersFor(facts, policy)
   const { refusals, results, shadow, needs, ...rest } = evaluateContexts(policy, policyFactsOf(facts, token), answers)
-  const all = facts.stop === null ? refusals : [...refusals.filter(({ kind }) => kind === 'default'), STOPPED]
+  const denials = denialsOf(facts)
+  const all = denials.length === 0 ? refusals : [...refusals.filter(({ kind }) => kind === 'default'), ...denials]
   const [first] = all
   const { refusal: approval, opens } = judgeApproval(facts, policy, all)
   const answer = first === undefined || first.kind === 'approval' ? approval : detailsOf(first)
@@ -222,8 +231,18 @@ const REQUIRED = 'approval_required'
 /** The rule that stands for the stop of an account. */
 export const STOP_RULE = 'system:stop'
 
-// Comes after the refusals of the default rules and before all others.
-const STOPPED: PolicyRefusal = { reason: 'policy_denied', kind: 'deny', ruleId: STOP_RULE, priority: 0 }
+/**
+ * Denials that no policy of the account can lift: the stop, and what denies the order. They come after the refusals of the default
+ * rules and before all others.
+ */
+export function denialsOf(facts: VerifyFacts): PolicyRefusal[] {
+  const order = orderRefusalOf(facts)
+  const rules = [
+    ...(facts.stop === null ? [] : [STOP_RULE]),
+    ...(order?.reason === 'policy_denied' ? [order.matched_rule_id] : []),
+  ]
+  return rules.map((ruleId) => ({ reason: 'policy_denied', kind: 'deny', ruleId, priority: 0 }))
+}
 
 function detailsOf(refusal: PolicyRefusal): StepRefusal & Pick<VerifyOutcome, 'pending'> {
   const { reason, kind, ruleId, webhookReason, webhookCause, canarySet, canaryReadings, isPending } = refusal
@@ -266,11 +285,6 @@ function approvalStep(
 
 function step(reason: VerifyReason, isTrue: (judged: StepInput) => boolean): Step {
   return { reasons: [reason], judge: (judged) => (isTrue(judged) ? { reason } : undefined) }
-}
-
-/** A place in the order for what no token can be bound to yet: authorize refuses to bind it. */
-function reserved(...reasons: VerifyReason[]): Step {
-  return { reasons, judge: () => undefined }
 }
 
 /** What the request leaves out differs where the policy requires it. */

@@ -5,7 +5,7 @@
 /**
  * The order of the keys is the order of the answers. Three stand at two places: `approval_pending` comes directly after
  * `approval_expired` once the token is past its expiry, `canary_tripped` by the kill switch directly after `agent_suspended`, and
- * `policy_denied` by the stop of an account before that of a rule.
+ * `policy_denied` by the stop of an account or by an order before that of a rule.
  */
 export const VERIFY_REASONS = {
   invalid_token:
@@ -18,12 +18,13 @@ export const VERIFY_REASONS = {
     'The agent session, or the agent, is locked after a canary trip; `lock_id` names the lock, or the first of several.',
   agent_suspended: "The token's agent is suspended.",
   action_hash_mismatch: 'The action description differs from the authorized one.',
-  payload_hash_mismatch: 'The action payload, or the counterparty beside it, differs from the authorized one.',
+  payload_hash_mismatch:
+    'The action payload, the counterparty beside it, or the content of the order differs from the authorized one.',
   context_hash_mismatch:
     'The context evidence differs from the evidence that the token is bound to, or the policy requires it and it is absent.',
   canary_reading_mismatch: "The trace's stored reading differs from the one that the token is bound to.",
   token_already_executed:
-    'The action was executed before. Only the same caller with the same Idempotency-Key can repeat that.',
+    'The action, or the order of the token, was executed before. Only the same caller with the same Idempotency-Key can repeat that.',
   mandate_revoked: 'The mandate of the token is revoked.',
   mandate_expired: 'The mandate of the token is past its expiry.',
   mandate_heartbeat_lapsed: 'The mandate of the token missed its check-in.',
@@ -34,13 +35,15 @@ export const VERIFY_REASONS = {
   schedule_already_executed: 'The current cycle of the schedule, or the token itself, was executed before.',
   schedule_occurrences_exhausted: 'The schedule has used all of its occurrences.',
   schedule_window_missed: "The window of the schedule's current cycle is closed.",
-  prescriber_excluded: 'The prescriber is on an exclusion list.',
-  prescriber_tier_insufficient: "The prescriber's verified tier is too low for this order.",
-  controlled_substance_cosign_required: 'The order needs the signature of a second clinician.',
-  order_declined: 'The clinician declined the order.',
+  prescriber_excluded: 'The prescriber, or the clinician who co-signed, is on an exclusion list.',
+  order_declined: 'A clinician declined the order.',
+  prescriber_tier_insufficient:
+    "The verified tier of the prescriber, or of the clinician who co-signed, is too low for the order's schedule.",
+  controlled_substance_cosign_required: 'The order needs the co-signature of a second clinician.',
   biometric_required: 'The action requires a biometric, and the token is not bound to one.',
   hardware_required_above_500: 'The amount requires a hardware-attested device, and this one is not.',
-  policy_denied: 'A rule of the policy denies the action, or the account is stopped; `matched_rule_id` names the rule.',
+  policy_denied:
+    'A rule of the policy denies the action, the account is stopped, or the order does not authorize; `matched_rule_id` names the rule.',
   policy_biometric_required: 'A rule of the policy requires a biometric, and the token is not bound to one.',
   policy_hardware_required: 'A rule of the policy requires a hardware-attested device, and this one is not.',
   policy_tier_required: 'A rule of the policy requires a higher hardware tier than the device has.',

@@ -37,6 +37,7 @@ export function decisionsOfVerify(judged: Judged, charges: Charges | undefined):
   return [
     verify,
     ...executions.map((inputs): NewDecision => ({ ...shared, kind: 'execute', valid: true, inputs })),
+    ...orderDecisions(judged, charges !== undefined, shared),
     ...webhookDecisions(facts.answers, { ...shared, jti, decisionId: judged.id }),
     ...shadowDecisions(judged, shared),
   ]
@@ -84,6 +85,7 @@ function decisionOf(
       device_id: token?.device_id ?? null,
       ...(token?.mandate_id && { mandate_id: token.mandate_id }),
       ...(token?.schedule_id && { schedule_id: token.schedule_id }),
+      ...(token?.order_id && { order_id: token.order_id, order_hash: token.order_hash }),
       ...(approval !== undefined && { approval_id: approval.approval_id }),
     },
     policyVersion: policy?.version ?? null,
@@ -161,6 +163,24 @@ function causeOf(answer: RecordedAnswer): string | undefined {
 }
 
 const NOT_SENT: ReadonlySet<string> = new Set(['no_secret', 'busy'] satisfies UnavailableCause[])
+
+// The execution of an order and each refusal of one are kept as long as what clinicians did to it. A check is neither.
+function orderDecisions({ id, facts, outcome }: Judged, isExecuted: boolean, shared: Shared): NewDecision[] {
+  const { order = null, token, request } = facts
+  if (token === null || order === null || !request.execute || (outcome.valid && !isExecuted)) return []
+  const { order_id, order_hash } = order
+  return [
+    {
+      ...shared,
+      kind: 'clinician_order',
+      subject: order_id,
+      valid: outcome.valid,
+      reason: isExecuted ? 'order_executed' : outcome.reason,
+      matchedRuleId: outcome.matched_rule_id ?? null,
+      inputs: { order_id, order_hash, jti: token.jti, decision_id: id },
+    },
+  ]
+}
 
 // One entry records the shadow rules that would have refused, or that could not be evaluated for want of a webhook.
 function shadowDecisions({ id, outcome, policy }: Judged, shared: Shared): NewDecision[] {

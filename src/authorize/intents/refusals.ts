@@ -25,6 +25,7 @@ export function checkIds(caller: Caller, body: AuthorizeRequest): void {
   if (body.trace_id !== undefined) checkId(body.trace_id, 'trc', environment)
   if (body.mandate_id !== undefined) checkId(body.mandate_id, 'mnd', environment)
   if (body.schedule_id !== undefined) checkId(body.schedule_id, 'sch', environment)
+  if (body.order_id !== undefined) checkId(body.order_id, 'ord', environment)
 }
 
 /** Refuses what no verification could accept any more. */
@@ -34,10 +35,11 @@ export function refuse({ bound, state }: Seen, { agentId, agentSessionId, traceI
   if (!bound.isSessionKnown) throw new Failure('not_found', `There is no agent session ${agentSessionId}.`)
   if (traceId !== null && bound.reading_hash === null) throw new Failure('not_found', `There is no trace ${traceId}.`)
   if (!bound.isTraceOwn) throw invalidField('/trace_id', 'mismatch', 'is a trace of another session or agent')
-  const { mandateId, scheduleId } = under
+  const { mandateId, scheduleId, orderId } = under
   if (mandateId !== null && state.mandate === null) throw new Failure('not_found', `There is no mandate ${mandateId}.`)
   if (scheduleId !== null && state.schedule === null)
     throw new Failure('not_found', `There is no schedule ${scheduleId}.`)
+  if (orderId !== null && state.order === null) throw new Failure('not_found', `There is no order ${orderId}.`)
   if (sessionAgentId !== null && sessionAgentId !== agentId) {
     throw invalidField('/agent_session_id', 'mismatch', 'is a session of another agent')
   }

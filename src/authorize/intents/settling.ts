@@ -4,6 +4,7 @@
 import { countOperations } from '#src/account/usage/meter.ts'
 import { type ApprovalFacts, approvalFactsOf } from '#src/authorize/approvals/facts.ts'
 import type { ApprovalsFeature } from '#src/authorize/approvals/feature.ts'
+import { markExecuted as markOrderExecuted } from '#src/authorize/orders/rows.ts'
 import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
 import { findIntent, markExecuted, type VerifiedIntent } from '#src/authorize/tokens/rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -99,6 +100,7 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
       latestExpiry: earliest(row.expiresAt, facts.approvals),
       mandateId: row.mandateId,
       scheduleId: row.scheduleId,
+      orderId: row.orderId,
     })
     const approvals = [...facts.approvals, approvalFactsOf(approval, new Date(facts.at))]
     const now = { ...facts, approvals }
@@ -120,8 +122,13 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
     }
     const charges = isExecuted ? chargesOf(facts) : undefined
     if (charges !== undefined) {
-      const [isMarked] = await Promise.all([markExecuted(tx, charges.jti, execution), spend(tx, caller, charges)])
-      if (!isMarked) throw new Error('a token was executed while its row was locked')
+      const { jti, orderId } = charges
+      const marks = await Promise.all([
+        markExecuted(tx, jti, execution),
+        orderId === undefined || markOrderExecuted(tx, caller, orderId, { decisionId, at: new Date(facts.at) }),
+        spend(tx, caller, charges),
+      ])
+      if (marks.includes(false)) throw new Error('a token or an order was executed while its row was locked')
     }
     const decisions = decisionsOfVerify(decision, charges)
     tx.withCommit(() =>

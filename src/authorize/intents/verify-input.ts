@@ -43,7 +43,11 @@ export function withClaims(presented: Presented, claims: IntentClaims): Presente
       traceId: presented.request.trace_id ?? claims.trace_id ?? null,
       isTraceBound: isBoundTrace(presented.request.trace_id, claims.trace_id),
     },
-    under: { mandateId: claims.mandate_id ?? null, scheduleId: claims.schedule_id ?? null },
+    under: {
+      mandateId: claims.mandate_id ?? null,
+      scheduleId: claims.schedule_id ?? null,
+      orderId: claims.order_id ?? null,
+    },
   }
 }
 

@@ -101,7 +101,7 @@ export function createVerifying(deps: VerifyingDeps) {
     const [row, state, executed, bound] = await readTogether(db, caller, (tx) =>
       Promise.all([
         findVerified(tx, jti),
-        readState(tx, { ...under, jti }, 'none'),
+        readState(tx, caller, { ...under, jti }, 'none'),
         findExecuted(tx, execution.key),
         readBoundState(tx, deps, subjects, revocations),
       ]),
@@ -181,7 +181,7 @@ export function createVerifying(deps: VerifyingDeps) {
     const [, row, state, executed, bound] = await Promise.all([
       isLocked ? undefined : takeLocks(tx, subjectLocksOf(caller, subjects), asked?.hasTripped ?? false),
       isLocked ? findVerified(tx, jti) : lockVerified(tx, jti),
-      readState(tx, { ...under, jti }, lock),
+      readState(tx, caller, { ...under, jti }, lock),
       findExecuted(tx, execution.key),
       readBoundState(tx, deps, subjects, revocations),
     ])

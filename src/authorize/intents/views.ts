@@ -46,6 +46,8 @@ const bindingsView = z
     device_id: z.string(),
     mandate_id: z.string().nullable(),
     schedule_id: z.string().nullable(),
+    order_id: z.string().nullable(),
+    order_hash: hash.nullable().meta({ description: 'Content of the order that the token is bound to.' }),
     biometric: z.boolean().meta({ description: 'A person confirmed exactly this action with a passkey.' }),
     single_use: z.boolean().meta({ description: 'Value in the request.' }),
     audience: z.string().nullable(),

@@ -4,6 +4,8 @@
 import type { DrugSchedule } from '#src/authorize/prescribers/substances.ts'
 import { canonicalize, type JsonObject } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import type { Sealer } from '#src/platform/crypto/seal.ts'
+import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 import type { Bound } from '../passkeys/assertions.ts'
 import { hashCanonical } from '../tokens/format.ts'
 
@@ -22,13 +24,15 @@ export interface SignedOrder extends OrderContent {
   prescriber_id: string
   /** As it was decided, and not only as it was asked for. */
   schedule: DrugSchedule
+  /** Where it is dispensed, since an exclusion may be waived in one state. */
+  us_state: string | null
   action_payload: JsonObject | null
   /** SHA-256 in base64url of the FHIR resource as it came, whose further members are signed with it; null for JSON. */
   resource_hash: string | null
 }
 
 /** First member of what is hashed: another form of content gets another version. */
-const HASH_VERSION = 1
+export const HASH_VERSION = 1
 
 /** SHA-256 in base64url without padding. */
 export function hashOrder(order: SignedOrder): string {
@@ -45,12 +49,43 @@ function named(order: SignedOrder): JsonObject {
     encounter_ref: order.encounter_ref,
     medication: { rxnorm: medication.rxnorm, name: medication.name },
     schedule: order.schedule,
+    us_state: order.us_state,
     quantity: { value: quantity.value, unit: quantity.unit },
     refills: order.refills,
     sig: order.sig,
     action_payload: order.action_payload,
     resource_hash: order.resource_hash,
   }
+}
+
+/** What of an order stands sealed in its row. */
+export interface SealedOrder {
+  content: OrderContent
+  action_payload: JsonObject | null
+  /** As the caller named it, before the other sources. */
+  requested_schedule: DrugSchedule
+  /** The substance of the table that decided the schedule. */
+  substance: string | null
+  /** Text of the FHIR resource as it came; null for JSON. */
+  resource: string | null
+}
+
+const useOf = (id = '') => `order content ${id}`
+
+export const SEALED_CONTENT: SealedColumn = {
+  table: 'orders',
+  column: 'sealed_content',
+  of: 'environment',
+  id: 'id',
+  use: ({ id }) => useOf(id),
+}
+
+export function sealContent(sealer: Sealer, id: string, order: SealedOrder): Buffer {
+  return sealer.seal(Buffer.from(JSON.stringify(order)), useOf(id))
+}
+
+export function openContent(sealer: Sealer, { id, sealedContent }: { id: string; sealedContent: Buffer }): SealedOrder {
+  return JSON.parse(sealer.open(sealedContent, useOf(id)).toString()) as SealedOrder
 }
 
 export const SIGNATURE_ACTS = ['sign', 'cosign'] as const

@@ -4,7 +4,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { type FieldError, refusalOf } from '#src/failure.ts'
-import { type Json, type JsonObject, parseJson } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
+import { DEFAULT_BODY_VALUES, parseJsonBody } from '#src/platform/http/body.ts'
 import type { OrderContent } from './content.ts'
 import type { OrderStatus } from './state.ts'
 
@@ -16,7 +17,7 @@ const NPI = 'http://hl7.org/fhir/sid/us-npi'
 /** More findings help nobody. */
 const MAX_FINDINGS = 20
 /** The limits of JSON bodies. */
-const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 34 }
+const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 34, maxValues: DEFAULT_BODY_VALUES }
 
 // 300 ms and 10 MB, which processes without FHIR do without. Loaded once.
 let loaded: Promise<Validate> | undefined
@@ -25,6 +26,10 @@ type Validate = (resource: JsonObject) => FieldError[]
 /** What a MedicationRequest says that an order needs. */
 export interface FhirOrder {
   content: OrderContent
+  /** NPI of the requester. */
+  npi: string
+  /** Every concept of RxNorm, and every name, of the medication and its ingredients: each may be a controlled substance. */
+  concepts: { rxnorms: string[]; names: string[] }
   /** Text as it came: extensions and the digits of decimals are in no other form. */
   text: string
 }
@@ -34,15 +39,15 @@ export interface FhirOrder {
  * @throws {Failure} `invalid_request` with pointers; `invalid_json`.
  */
 export async function parseMedicationRequest(bytes: Buffer): Promise<FhirOrder> {
-  const resource = parseJson(bytes, LIMITS)
+  const resource = parseJsonBody(bytes, LIMITS)
   if (!isObject(resource)) throw refusalOf([{ pointer: '', code: 'invalid_type', detail: 'must be an object' }])
   const validate = await loadValidator()
   const findings = [...ownFindings(resource), ...validate(resource)]
   if (findings.length > 0) throw refusalOf(withoutRepeats(findings).slice(0, MAX_FINDINGS))
   const text = bytes.toString()
-  const content = contentOf(resource, text)
-  if (Array.isArray(content)) throw refusalOf(content)
-  return { content, text }
+  const order = contentOf(resource, text)
+  if (Array.isArray(order)) throw refusalOf(order)
+  return { ...order, concepts: conceptsOf(resource), text }
 }
 
 function loadValidator(): Promise<Validate> {
@@ -130,7 +135,7 @@ function walk(value: Json, pointer: string, findings: FieldError[]): void {
   }
 }
 
-function contentOf(resource: JsonObject, text: string): OrderContent | FieldError[] {
+function contentOf(resource: JsonObject, text: string): Pick<FhirOrder, 'content' | 'npi'> | FieldError[] {
   const findings: FieldError[] = []
   const need = <T>(value: T | undefined, pointer: string): T | undefined => {
     if (value === undefined) findings.push({ pointer, code: 'required', detail: 'is required for an order' })
@@ -160,14 +165,34 @@ function contentOf(resource: JsonObject, text: string): OrderContent | FieldErro
   const sigs = doses.map((dose, index) => need(textOf(dose.text), `/dosageInstruction/${index}/text`))
   if (doses.length === 0) need(undefined, '/dosageInstruction')
   const refills = dispense?.numberOfRepeatsAllowed ?? 0
-  if (findings.length > 0 || name === undefined || patient === undefined || value === undefined) return findings
-  return {
+  const requester = object(object(resource.requester)?.identifier)
+  const npi = need(requester?.system === NPI ? textOf(requester.value) : undefined, '/requester/identifier/value')
+  const isWhole = name !== undefined && patient !== undefined && value !== undefined && npi !== undefined
+  if (findings.length > 0 || !isWhole) return findings
+  const content = {
     patient_ref: patient,
     encounter_ref: textOf(object(resource.encounter)?.reference) ?? null,
     medication: { rxnorm: textOf(coding?.code) ?? null, name },
     quantity: { value, unit: textOf(amount?.unit) ?? textOf(amount?.code) ?? null },
     refills: Number(refills),
     sig: sigs.join('\n'),
+  }
+  return { content, npi }
+}
+
+function conceptsOf({ medicationCodeableConcept, contained }: JsonObject): FhirOrder['concepts'] {
+  const medications = objects(contained)
+  const ingredients = medications.flatMap(({ ingredient }) => objects(ingredient))
+  const concepts = [
+    object(medicationCodeableConcept),
+    ...medications.map(({ code }) => object(code)),
+    ...ingredients.map(({ itemCodeableConcept }) => object(itemCodeableConcept)),
+  ]
+  const codings = concepts.flatMap((concept) => objects(concept?.coding))
+  const texts = [...concepts.map((concept) => concept?.text), ...codings.map(({ display }) => display)]
+  return {
+    rxnorms: codings.flatMap(({ system, code }) => (system === RXNORM ? (textOf(code) ?? []) : [])),
+    names: texts.flatMap((text) => textOf(text) ?? []),
   }
 }
 
@@ -258,15 +283,37 @@ function decimalAt(text: string, path: readonly string[]): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+/** Codes of OperationOutcome for what is no finding about one place. */
+const ISSUE_CODES: Record<number, string> = {
+  401: 'login',
+  403: 'forbidden',
+  404: 'not-found',
+  409: 'conflict',
+  412: 'conflict',
+  429: 'throttled',
+  500: 'exception',
+  503: 'transient',
+}
+
+interface RefusedRequest {
+  status: number
+  /** One of our codes, by which programs tell refusals apart. */
+  code: string
+  /** Address that explains the code. */
+  system: string
+}
+
 /** Findings as FHIR clients read them. */
-export function toOperationOutcome(detail: string, findings: readonly FieldError[] = []) {
+export function toOperationOutcome(detail: string, findings: readonly FieldError[] = [], refused?: RefusedRequest) {
   const issues = findings.map((one) => ({
     severity: 'error',
     code: one.code === 'required' ? 'required' : one.code === 'unknown_field' ? 'structure' : 'value',
     details: { text: `${one.pointer} ${one.detail}` },
     expression: [expressionOf(one.pointer)],
   }))
-  const issue = issues.length > 0 ? issues : [{ severity: 'error', code: 'processing', details: { text: detail } }]
+  const code = ISSUE_CODES[refused?.status ?? 0] ?? 'processing'
+  const coding = refused && { coding: [{ system: refused.system, code: refused.code }] }
+  const issue = issues.length > 0 ? issues : [{ severity: 'error', code, details: { ...coding, text: detail } }]
   return { resourceType: 'OperationOutcome', issue }
 }
 

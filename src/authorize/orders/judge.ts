@@ -31,6 +31,16 @@ export interface OrderFacts {
   is_denied_as_stale: boolean
 }
 
+/** The order that a token is bound to. */
+export interface BoundOrder {
+  order_id: string
+  /** Hash of its present content: see content.ts. */
+  order_hash: string
+  /** Hash of the payload that the signers saw; null: the order names none. */
+  payload_hash: string | null
+  facts: OrderFacts
+}
+
 export const ORDER_REASONS = [
   'prescriber_excluded',
   'order_declined',
@@ -64,7 +74,9 @@ export function judgeOrder(order: OrderFacts, at: string): OrderRefusal | undefi
   if (clinicians.some(({ exclusion }) => exclusion === 'excluded')) return { reason: 'prescriber_excluded' }
   if (status === 'declined') return { reason: 'order_declined' }
   if (!clinicians.every((one) => isSufficient(one, order))) return { reason: 'prescriber_tier_insufficient' }
-  if (rule.cosign && cosigner === null) return { reason: 'controlled_substance_cosign_required' }
+  // An order that waits for a co-signature is not authorized by a rule that has stopped asking for one.
+  const needsCosigner = rule.cosign || status === 'pending_cosign'
+  if (needsCosigner && cosigner === null) return { reason: 'controlled_substance_cosign_required' }
   const denied = DENIALS.find(([, isDenied]) => isDenied(order, at))
   return denied === undefined ? undefined : { reason: 'policy_denied', matched_rule_id: denied[0] }
 }

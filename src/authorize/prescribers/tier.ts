@@ -35,8 +35,8 @@ export function tierSql(alias: string, at: string): string {
       AND ${inForceSql('f', at)})`
 }
 
-// The schedules of all confirmed registrations that are in force.
-function schedulesSql(alias: string, at: string): string {
+/** The schedules of all confirmed registrations of a row of `prescribers` that are in force. */
+export function schedulesSql(alias: string, at: string): string {
   return `(SELECT COALESCE(array_agg(DISTINCT s.schedule ORDER BY s.schedule), '{}') FROM prescriber_facts f
       JOIN users u ON u.account_id = ${alias}.account_id AND u.id = ${alias}.user_id
       CROSS JOIN LATERAL unnest(f.schedules) AS s (schedule)
@@ -92,6 +92,11 @@ export async function findStandingOfUser(
   return first(
     await tx.query<StandingRow>(`${STANDING} AND p.user_id = $3`, [scope.accountId, scope.environment, userId]),
   )
+}
+
+/** The prescriber that has a number. */
+export async function findStandingOfNpi(tx: Tx, scope: Scope, npi: string): Promise<PrescriberStanding | undefined> {
+  return first(await tx.query<StandingRow>(`${STANDING} AND p.npi = $3`, [scope.accountId, scope.environment, npi]))
 }
 
 /** The prescribers of an account and environment, in the order of their ids, for a comparison with lists. */

@@ -33,6 +33,9 @@ export interface IntentClaims {
   mandate_id?: string | undefined
   schedule_id?: string | undefined
   cycle?: number | undefined
+  order_id?: string | undefined
+  /** Content of the order when the token was issued. */
+  order_hash?: string | undefined
   biometric?: BiometricClaim | undefined
   approval_id?: string | undefined
   /** true: it can be executed once, although neither a mandate nor an approval binds it. */

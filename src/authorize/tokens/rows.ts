@@ -27,6 +27,9 @@ export interface NewIntent {
   deviceId: string
   mandateId: string | null
   scheduleId: string | null
+  orderId: string | null
+  /** Content of the order when the token was issued. */
+  orderHash: string | null
   audience: string | null
   biometric: BiometricClaim | null
   /** Owner of the passkey. */
@@ -58,6 +61,7 @@ export interface IntentRow extends NewIntent {
 const INTENT = `jti, token_sha256 AS "tokenSha256", action_hash AS "actionHash", payload_hash AS "payloadHash",
   context_hash AS "contextHash", trace_id AS "traceId", reading_hash AS "readingHash", agent_id AS "agentId",
   agent_session_id AS "agentSessionId", device_id AS "deviceId", mandate_id AS "mandateId", schedule_id AS "scheduleId",
+  order_id AS "orderId", order_hash AS "orderHash",
   audience, biometric, passkey_user_id AS "passkeyUserId", policy_version AS "policyVersion",
   status_list AS "statusList", status_index AS "statusIndex",
   actor_kind AS "actorKind", actor_id AS "actorId", created_at AS "createdAt", expires_at AS "expiresAt",
@@ -75,9 +79,9 @@ export async function insertIntent(
     `INSERT INTO intents (account_id, environment, jti, token_sha256, action_hash, payload_hash, context_hash, trace_id,
        reading_hash, agent_id, agent_session_id, device_id, mandate_id, schedule_id, audience, biometric, policy_version,
        status_list, status_index, expires_at, sealed_facts, sealed_token, actor_kind, actor_id,
-       passkey_user_id)
+       passkey_user_id, order_id, order_hash)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-       $25)`,
+       $25, $26, $27)`,
     [
       accountId,
       environment,
@@ -104,6 +108,8 @@ export async function insertIntent(
       principal.kind,
       actorId,
       row.passkeyUserId,
+      row.orderId,
+      row.orderHash,
     ],
   )
 }

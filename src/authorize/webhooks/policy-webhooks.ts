@@ -34,9 +34,12 @@ export interface PolicyQuestion {
   /** Id of this evaluation, in the ledger too. All questions of one evaluation share it. */
   evaluation_id: string
   jti: string
-  action_description: string
+  /** null for the action of an order: what it says is personal. The receiver reads the order with a key. */
+  action_description: string | null
   action_payload: Json
   context: Json
+  /** Only for the action of an order. */
+  order?: { order_id: string; order_hash: string; action_hash: string; payload_hash: string }
   agent_id: string | null
   agent_session_id: string
   device_id: string

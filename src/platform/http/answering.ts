@@ -72,7 +72,7 @@ export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): Answe
       const failure = toFailure(error)
       logRefusal(failure)
       span.setAttribute('countersign.code', failure.code)
-      return formatted(failure, form, { baseUrl, requestId })
+      return formatted(failure, form, { baseUrl, requestId, headers: req.headers })
     }
     // The client left. An error that the handler then throws is not ours, and the answer has no reader.
     const leave = (error: unknown): Answer => {

@@ -80,6 +80,17 @@ export function checkContentType(
   }
 }
 
+/** Media types that the body of a route may have, other than a raw one. */
+export function bodyTypesOf(route: { jsonTypes?: readonly string[]; otherBody?: { contentType: string } }): string[] {
+  const { jsonTypes = JSON_TYPES, otherBody } = route
+  return [...jsonTypes, ...(otherBody === undefined ? [] : [otherBody.contentType])]
+}
+
+/** Whether a request has a body of this media type, whatever its parameters. */
+export function isOfMediaType({ headers }: Pick<IncomingMessage, 'headers'>, type: string): boolean {
+  return (headers['content-type'] ?? '').toLowerCase().split(';', 1)[0]?.trim() === type
+}
+
 /** Whether the request says that it carries a body. */
 export function hasBody(req: IncomingMessage): boolean {
   const announced = req.headers['content-length']
@@ -210,6 +221,20 @@ function receiveEach(
       fail,
     })
   })
+}
+
+/** Reads a body whose bytes the route reads itself. Throws as `readJson`. */
+export async function readBytes(
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: Omit<BodyOptions, 'kept'> & { hold: BodyHold },
+): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  await receiveEach(req, res, { ...options, kept: 'json' }, (chunk) => {
+    if (!options.hold.take(chunk.length)) throw tooManyBodies()
+    chunks.push(chunk)
+  })
+  return Buffer.concat(chunks)
 }
 
 /**

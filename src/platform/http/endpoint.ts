@@ -102,6 +102,11 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   body?: B
   /** Media types that a JSON body may have. Answers have the first. `application/json` when absent. */
   jsonTypes?: readonly [string, ...string[]]
+  /**
+   * A media type of another protocol, in which the body may also be sent: `read` makes the value of `body` of its bytes. It
+   * throws a Failure for what it refuses.
+   */
+  otherBody?: { contentType: string; read(bytes: Buffer): Promise<Parsed<B, undefined>> }
   /** The form of its errors, also of those before its handler. Problems of RFC 9457 when absent. */
   errorForm?: ErrorForm
   /** The code for a JSON body of another content type. `unsupported_media_type` when absent. */
@@ -122,7 +127,7 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   /** The response is parsed through it. `z.never()` for a route that only streams. */
   view: V
   /** All statuses that may be sent; a bare return value is sent with the first. */
-  status: number[]
+  status: readonly number[]
   /** The handler waits for a result, as `Prefer: wait` says: access is checked again before the result is sent. */
   waits?: true
   /** The handler may answer a StreamReply. */

@@ -142,7 +142,13 @@ export function describeRequestBody(route: Route, { name, schemas, note }: Opera
   const schema = hoist(route.body, 'input', { name: `${name}Request`, schemas })
   const isRequired = !route.body.safeParse(undefined).success
   const described = { schema, ...describeExamples(note?.examples) }
-  const content = Object.fromEntries((route.jsonTypes ?? JSON_TYPES).map((type) => [type, described]))
+  const content: Schema = Object.fromEntries((route.jsonTypes ?? JSON_TYPES).map((type) => [type, described]))
+  if (route.otherBody !== undefined) {
+    const { contentType } = route.otherBody
+    const raw = note?.bodies?.[contentType]
+    content[contentType] =
+      raw === undefined ? BYTES : describeRaw(raw, 'input', { name: `${name}OtherRequest`, schemas })
+  }
   return { requestBody: { required: isRequired, content } }
 }
 

@@ -66,7 +66,8 @@ export function problemReferences(
   return Object.fromEntries(
     statuses.map((status) => {
       const named = codes.filter((code) => FAILURES[code].status === status)
-      if (form !== undefined) return [String(status), formResponse(named, form, components)]
+      if (form !== undefined && form.isFor === undefined) return [String(status), formResponse(named, form, components)]
+      if (form !== undefined) return [String(status), bothForms(named, form, { components, baseUrl })]
       const name = responseName(named)
       components.responses[name] ??= problemResponse(named, components, baseUrl)
       return [String(status), { $ref: `#/components/responses/${name}` }]
@@ -107,6 +108,15 @@ function formResponse(codes: readonly FailureCode[], form: ErrorForm, { schemas 
     : {}
   const titles = codes.map((code) => FAILURES[code].title).join(', ')
   return { description: titles, ...headers, content: { [form.contentType]: { schema } } }
+}
+
+function bothForms(
+  codes: readonly FailureCode[],
+  form: ErrorForm,
+  { components, baseUrl }: { components: ProblemComponents; baseUrl: string },
+): Schema {
+  const [problem, other] = [problemResponse(codes, components, baseUrl), formResponse(codes, form, components)]
+  return { ...problem, content: { ...(problem.content as Schema), ...(other.content as Schema) } }
 }
 
 function addProblemSchema(code: FailureCode, schemas: Components, baseUrl: string): void {

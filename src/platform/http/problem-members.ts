@@ -65,6 +65,16 @@ export const PROBLEM_MEMBERS: Partial<Record<FailureCode, z.core.$ZodLooseShape>
     prescriber_id: z.string(),
     member: z.enum(['npi', 'user_id']).meta({ id: 'PrescriberConflictMember' }),
   },
+  challenge_act_mismatch: {
+    act: z.enum(['sign', 'cosign']).meta({ id: 'SignatureAct' }).describe('Act of the challenge.'),
+  },
+  payload_hash_mismatch: { order_hash: z.string().describe('Hash of the present content.') },
+  prescriber_tier_insufficient: { required_tier: z.number().int() },
+  clinical_policy_denied: {
+    matched_rule_id: z
+      .string()
+      .describe('Rule that refuses, such as `clinical:refills_exceeded`: see the guide Clinician orders.'),
+  },
   approver_not_eligible: { cause: z.enum(CAUSES).meta({ id: 'IneligibilityCause' }) },
   invalid_state_transition: {
     allowed: z

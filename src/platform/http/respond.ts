@@ -1,6 +1,7 @@
 // Turns every error into one format: RFC 9457 problem+json with a stable code. `detail` is for the caller; causes and
 // stacks stay in the log.
 
+import type { IncomingHttpHeaders } from 'node:http'
 import type { z } from 'zod'
 import { FAILURES, Failure, type FailureCode, type FieldError } from '#src/failure.ts'
 import { redactTokens } from '#src/platform/log.ts'
@@ -72,6 +73,8 @@ export interface ErrorForm {
   contentType: string
   /** Shape of the body, for the OpenAPI document. */
   view: z.ZodType
+  /** Whether a request asks for this form, where its route has both. Absent: every request to the route. */
+  isFor?: (headers: IncomingHttpHeaders) => boolean
   /** The body. `detail` is the sentence for the caller, without secrets. */
   show(failure: Failure, detail: string): object
 }
@@ -80,10 +83,10 @@ export interface ErrorForm {
 export function formatted(
   failure: Failure,
   form: ErrorForm | undefined,
-  place: { baseUrl: string; requestId: string },
+  { headers, ...place }: { baseUrl: string; requestId: string; headers: IncomingHttpHeaders },
 ): Problem {
   const problem = problemOf(failure, place)
-  if (form === undefined) return problem
+  if (form === undefined || form.isFor?.(headers) === false) return problem
   const { detail }: { detail: string } = JSON.parse(problem.text)
   return {
     ...problem,

@@ -5,16 +5,20 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Failure } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Hold } from '#src/platform/fair-budget.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { decodeBase64, freeInline } from '#src/platform/owned-bytes.ts'
 import {
+  bodyTypesOf,
   checkContentType,
   DEFAULT_BODY_BYTES,
   DEFAULT_BODY_VALUES,
   hasBody,
+  isOfMediaType,
   JSON_TYPES,
   openBody,
+  readBytes,
   readJson,
 } from './body.ts'
 import {
@@ -124,7 +128,7 @@ async function runAdmitted(
   const startedAt = performance.now()
   const hold = exchange.openHold(caller)
   try {
-    const { json, body, isLarge, taken } = await readBody(route, exchange, hold)
+    const { json, digest, body, isLarge, taken } = await readBody(route, exchange, hold)
     // A body may arrive for minutes: a user who was removed meanwhile changes nothing any more.
     const isSlow = performance.now() - startedAt > ACCESS_AGE_MS
     const current = isSlow ? ((await recheck?.()) ?? caller) : caller
@@ -132,7 +136,7 @@ async function runAdmitted(
       freeInline(taken?.values() ?? [])
       throw findingsOf(query, key, body)
     }
-    key.value?.bodyIs(isLarge ? await fingerprintInSlices(json, taken) : fingerprintOf(json, taken))
+    key.value?.bodyIs(digest ?? (isLarge ? await fingerprintInSlices(json, taken) : fingerprintOf(json, taken)))
     const said = { params, query: query.value, body: body.value, key: key.value, taken, overCap }
     return await answerOnce(route, handlers, requestOf(exchange, current, said), exchange)
   } finally {
@@ -287,6 +291,8 @@ function parseParams(route: Route, params: Record<string, string>): unknown {
 
 interface ReadBody {
   json: Json | undefined
+  /** SHA-256 of a body that is not read as JSON. */
+  digest?: Buffer
   body: Parsed
   /** Work on it must be cut into slices. */
   isLarge: boolean
@@ -297,7 +303,12 @@ async function readBody(route: Route, { req, res, pace }: Exchange, hold: Hold):
   const none = { json: undefined, isLarge: false }
   if (route.body === undefined) return { ...none, body: { ok: true, value: undefined } }
   if (!hasBody(req)) return { ...none, body: parseWith(route.body, undefined, 'body') }
-  checkContentType(req, route.jsonTypes ?? JSON_TYPES, route.wrongContentType)
+  const { otherBody } = route
+  checkContentType(req, bodyTypesOf(route), route.wrongContentType)
+  if (otherBody !== undefined && isOfMediaType(req, otherBody.contentType)) {
+    const bytes = await readBytes(req, res, { maxBytes: maxBytesOf(route), pace, hold })
+    return { ...none, digest: sha256(bytes), body: { ok: true, value: await otherBody.read(bytes) } }
+  }
   const longStrings = route.inlineBytes === undefined ? undefined : createLongStrings()
   const { value, isLarge } = await readJson(req, res, {
     maxBytes: maxBytesOf(route),

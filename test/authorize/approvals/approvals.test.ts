@@ -52,6 +52,7 @@ describe('an approval', () => {
     expect(event).toEqual({
       type: 'approval.requested',
       data: {
+        order_id: null,
         approval_id: row.id,
         jti: row.jti,
         rule_id: 'rule-0',

@@ -63,6 +63,7 @@ export function withApprovals(service: TestService) {
         tokenTtlSeconds: 300,
         mandateId: null,
         scheduleId: null,
+        orderId: null,
         ...more,
         jti,
         agentSessionId,

@@ -5,6 +5,7 @@ import type { ApprovalFacts } from '#src/authorize/approvals/facts.ts'
 import type { VerifyFacts } from '#src/authorize/intents/facts.ts'
 import type { VerifyReason } from '#src/authorize/intents/reasons.ts'
 import type { MandateFacts, MandateLevel } from '#src/authorize/mandates/judge.ts'
+import type { BoundOrder, ClinicianFacts, OrderFacts, OrderRule } from '#src/authorize/orders/judge.ts'
 import { compilePolicy } from '#src/authorize/policy/compile.ts'
 import { documentSchema, type PolicyRule } from '#src/authorize/policy/document.ts'
 import type { ScheduleFacts } from '#src/authorize/schedules/judge.ts'
@@ -37,6 +38,8 @@ export const VALID_FACTS: VerifyFacts = {
     device_id: 'device',
     mandate_id: null,
     schedule_id: null,
+    order_id: null,
+    order_hash: null,
     biometric: false,
     single_use: false,
   },
@@ -68,6 +71,7 @@ export const VALID_FACTS: VerifyFacts = {
   execution: null,
   mandate: null,
   schedule: null,
+  order: null,
   approvals: [],
   answers: { webhooks: {}, canaries: {}, approvals: {} },
 }
@@ -135,6 +139,24 @@ export const SCHEDULE: ScheduleFacts = {
   executed_by: null,
   attributes: { id: 'sch_test_1' },
 }
+const CLINICIAN: ClinicianFacts = { tier: 3, dea_schedules: ['II'], exclusion: 'clear' }
+/** An order of schedule II that is signed and co-signed. */
+export const ORDER: BoundOrder = {
+  order_id: 'ord_test_1',
+  order_hash: 'o',
+  payload_hash: 'p',
+  facts: {
+    status: 'authorized',
+    schedule: 'II',
+    refills: 0,
+    prescriber: CLINICIAN,
+    cosigner: CLINICIAN,
+    signature: 'passkey',
+    authorized_at: EARLIER,
+    rule: { deny: false, tier: 3, passkey: true, cosign: true, maxRefills: 0, validityDays: null },
+    is_denied_as_stale: false,
+  },
+}
 export const APPROVAL: ApprovalFacts = {
   approval_id: 'apr_test_1',
   origin: 'authorize',
@@ -159,6 +181,26 @@ const schedule =
   (members: Partial<ScheduleFacts>): Change =>
   (facts) =>
     token({ schedule_id: 'sch_test_1' })({ ...facts, schedule: { ...(facts.schedule ?? SCHEDULE), ...members } })
+const boundOrder =
+  (change: (order: BoundOrder) => BoundOrder): Change =>
+  (facts) =>
+    token({ order_id: ORDER.order_id, order_hash: ORDER.order_hash })({
+      ...facts,
+      order: change(facts.order ?? ORDER),
+    })
+/** Of an order whose facts differ by this. */
+const order = (change: Partial<OrderFacts> | ((before: OrderFacts) => Partial<OrderFacts>)): Change =>
+  boundOrder((bound) => {
+    const members = typeof change === 'function' ? change(bound.facts) : change
+    return { ...bound, facts: { ...bound.facts, ...members } }
+  })
+/** An order has one status: the cause before this one keeps it. */
+const ended = (status: OrderFacts['status']) =>
+  order((before) => ({ status: before.status === 'authorized' ? status : before.status }))
+const prescriber = (members: Partial<ClinicianFacts>) =>
+  order((before) => ({ prescriber: { ...before.prescriber, ...members } }))
+const rule = (members: Partial<OrderFacts['rule']>) => order((before) => ({ rule: { ...before.rule, ...members } }))
+const denied = (name: OrderRule, change: Change): Cause => ({ reason: 'policy_denied', name, change })
 const approval =
   (members: Partial<ApprovalFacts>): Change =>
   (facts) => {
@@ -195,12 +237,23 @@ export const CAUSES: readonly Cause[] = [
   },
   { reason: 'action_hash_mismatch', change: request({ action_hash: 'b' }) },
   { reason: 'payload_hash_mismatch', change: request({ payload_hash: 'b' }) },
+  {
+    reason: 'payload_hash_mismatch',
+    name: 'by an edit',
+    change: boundOrder((bound) => ({ ...bound, order_hash: 'e' })),
+  },
+  {
+    reason: 'payload_hash_mismatch',
+    name: 'of the order',
+    change: boundOrder((bound) => ({ ...bound, payload_hash: 'e' })),
+  },
   { reason: 'context_hash_mismatch', change: request({ context_hash: 'b' }) },
   { reason: 'canary_reading_mismatch', change: read({ reading_hash: 'b' }) },
   {
     reason: 'token_already_executed',
     change: (facts) => level({})({ ...facts, execution: { at, is_retry: false } }),
   },
+  { reason: 'token_already_executed', name: 'by another token', change: ended('executed') },
   { reason: 'mandate_revoked', change: level({ status: 'revoked', revoked_at: at }) },
   { reason: 'mandate_expired', change: level({ expires_at: at }) },
   { reason: 'mandate_heartbeat_lapsed', change: heartbeat },
@@ -214,6 +267,10 @@ export const CAUSES: readonly Cause[] = [
   { reason: 'schedule_already_executed', change: schedule({ executed_by: 'jti_test_other' }) },
   { reason: 'schedule_occurrences_exhausted', change: schedule({ used: 12 }) },
   { reason: 'schedule_window_missed', change: schedule({ cycle: { number: 2, opens_at: EARLIER, closes_at: at } }) },
+  { reason: 'prescriber_excluded', change: prescriber({ exclusion: 'excluded' }) },
+  { reason: 'order_declined', change: ended('declined') },
+  { reason: 'prescriber_tier_insufficient', change: prescriber({ tier: 2 }) },
+  { reason: 'controlled_substance_cosign_required', change: order({ cosigner: null }) },
   { reason: 'biometric_required', change: context({ require_biometric: true }) },
   // In the payload: a context of another amount contradicts it, which mandates and schedules refuse.
   {
@@ -221,6 +278,20 @@ export const CAUSES: readonly Cause[] = [
     change: request({ action_payload: { ...VALID_FACTS.request.action_payload, amount: '500.01' } }),
   },
   { reason: 'policy_denied', name: 'by the stop', change: read({ stop: { reason: 'incident', at } }) },
+  denied('clinical:order_cancelled', ended('cancelled')),
+  denied('clinical:order_expired', ended('expired')),
+  denied('clinical:order_unsigned', order({ signature: 'session' })),
+  denied('clinical:schedule_denied', rule({ deny: true })),
+  denied('clinical:refills_exceeded', order({ refills: 1 })),
+  denied('clinical:validity_over', rule({ validityDays: -1 })),
+  denied(
+    'clinical:exclusion_review',
+    order((before) => ({
+      prescriber:
+        before.prescriber.exclusion === 'excluded' ? before.prescriber : { ...before.prescriber, exclusion: 'review' },
+    })),
+  ),
+  denied('clinical:list_stale', order({ is_denied_as_stale: true })),
   { reason: 'policy_denied', name: 'by a rule', rule: { require: { deny: true } } },
   { reason: 'policy_biometric_required', rule: { require: { biometric: true } } },
   { reason: 'policy_hardware_required', rule: { require: { hardware: true } } },

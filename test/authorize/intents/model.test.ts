@@ -6,25 +6,30 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { VerifyReason } from '#src/authorize/intents/reasons.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import type { SignedIn } from '../../support/service.ts'
+import { type Clinic, createClinic } from './clinic.ts'
 import { type Intents, startIntents } from './service.ts'
 import { createUnder, type Under } from './under.ts'
 
 let service: Intents
 let under: Under
+let clinic: Clinic
 
 beforeAll(async () => {
   service = await startIntents({ poolSize: 8 })
   under = createUnder(service)
+  clinic = createClinic(service)
 })
 afterAll(() => service?.close())
 
 const LIMIT = 500
-const KINDS = ['mandate', 'approved', 'schedule'] as const
+const KINDS = ['mandate', 'approved', 'schedule', 'order'] as const
 type Kind = (typeof KINDS)[number]
 
 interface ModelToken {
   kind: Kind
   amount: number
+  /** Of the kind `order`: which of them. */
+  order: number
   approval: 'none' | 'pending' | 'approved' | 'denied'
   isRevoked: boolean
   isExecuted: boolean
@@ -36,6 +41,7 @@ interface Model {
   isSuspended: boolean
   isMandateRevoked: boolean
   hasMissed: boolean
+  orders: ('authorized' | 'executed' | 'declined')[]
 }
 
 interface RealToken {
@@ -51,11 +57,12 @@ interface Real {
   agent: { agentId: string; sessionId: string }
   mandateId: string
   scheduleId: string
+  orderIds: string[]
   tokens: RealToken[]
 }
 
-const charged = ({ tokens }: Model) =>
-  tokens.filter((one) => one.kind !== 'schedule' && one.isExecuted && !one.isReleased)
+const isUnderMandate = ({ kind }: Pick<ModelToken, 'kind'>) => kind === 'mandate' || kind === 'approved'
+const charged = ({ tokens }: Model) => tokens.filter((one) => isUnderMandate(one) && one.isExecuted && !one.isReleased)
 const spentOf = (model: Model) => charged(model).reduce((sum, { amount }) => sum + amount, 0)
 const cyclesOf = ({ tokens }: Model) =>
   tokens.filter((one) => one.kind === 'schedule' && one.isExecuted && !one.isReleased)
@@ -68,7 +75,9 @@ function foresee(model: Model, token: ModelToken): VerifyReason | null {
   if (token.kind === 'schedule') {
     return token.isExecuted || cyclesOf(model).length > 0 ? 'schedule_already_executed' : null
   }
-  if (token.isExecuted) return 'token_already_executed'
+  const order = token.kind === 'order' ? model.orders[token.order] : undefined
+  if (token.isExecuted || order === 'executed') return 'token_already_executed'
+  if (token.kind === 'order') return order === 'declined' ? 'order_declined' : null
   if (model.isMandateRevoked) return 'mandate_revoked'
   if (model.hasMissed) return 'mandate_heartbeat_lapsed'
   if (spentOf(model) + token.amount > LIMIT) return 'mandate_budget_exceeded'
@@ -76,11 +85,14 @@ function foresee(model: Model, token: ModelToken): VerifyReason | null {
 }
 
 /** Once true, no verification of the token is valid again. */
-const isEnded = (model: Model, { kind, approval, isRevoked }: ModelToken) =>
-  approval === 'denied' || isRevoked || (kind !== 'schedule' && model.isMandateRevoked)
+const isEnded = (model: Model, token: ModelToken) =>
+  token.approval === 'denied' ||
+  token.isRevoked ||
+  (isUnderMandate(token) && model.isMandateRevoked) ||
+  (token.kind === 'order' && model.orders[token.order] !== 'authorized')
 
 type Operation =
-  | { do: 'verify' | 'approve' | 'deny' | 'revoke'; at: number }
+  | { do: 'verify' | 'approve' | 'deny' | 'revoke' | 'decline'; at: number }
   | { do: 'outcome'; at: number; status: 'succeeded' | 'failed' | 'not_run' }
   | { do: 'suspend' | 'unsuspend' | 'miss' | 'heartbeat' | 'revoke mandate' }
 
@@ -117,6 +129,11 @@ async function perform(real: Real, operation: Operation): Promise<(model: Model)
       await post(`/v1/mandates/${mandateId}/revoke`, { reason: 'r' })
       return (model) => Object.assign(model, { isMandateRevoked: true })
   }
+  if (operation.do === 'decline') {
+    const index = operation.at % real.orderIds.length
+    const isDeclined = await clinic.end(caller, real.orderIds[index] ?? '', 'declined')
+    return (model) => isDeclined && model.orders.splice(index, 1, 'declined')
+  }
   const index = operation.at % real.tokens.length
   const token = real.tokens[index]
   if (token === undefined) return () => undefined
@@ -134,6 +151,7 @@ async function perform(real: Real, operation: Operation): Promise<(model: Model)
           isExecuted: false,
         })
         known.isExecuted = true
+        if (known.kind === 'order') model.orders[known.order] = 'executed'
       }
     }
     case 'approve':
@@ -151,7 +169,15 @@ async function perform(real: Real, operation: Operation): Promise<(model: Model)
   }
 }
 
-const issue = ({ kind, amount: drawn }: { kind: Kind; amount: number }): fc.AsyncCommand<Model, Real> => ({
+const issue = ({
+  kind,
+  amount: drawn,
+  order,
+}: {
+  kind: Kind
+  amount: number
+  order: number
+}): fc.AsyncCommand<Model, Real> => ({
   check: ({ tokens, isSuspended }) => tokens.length < 8 && !isSuspended,
   async run(model, real) {
     const amount = kind === 'schedule' ? 100 : drawn
@@ -159,7 +185,9 @@ const issue = ({ kind, amount: drawn }: { kind: Kind; amount: number }): fc.Asyn
       ...under.payload(String(amount)),
       device_id: 'device-1',
       agent_session_id: real.agent.sessionId,
-      ...(kind === 'schedule' ? { schedule_id: real.scheduleId } : { mandate_id: real.mandateId }),
+      ...(kind === 'schedule' && { schedule_id: real.scheduleId }),
+      ...(kind === 'order' && { order_id: real.orderIds[order] }),
+      ...(isUnderMandate({ kind }) && { mandate_id: real.mandateId }),
       ...(kind === 'approved' && { action_type: 'wire' }),
     })
     // Nobody is asked for what the mandate refuses anyway; verify asks once it fits.
@@ -168,6 +196,7 @@ const issue = ({ kind, amount: drawn }: { kind: Kind; amount: number }): fc.Asyn
     const refused = foresee(model, {
       kind,
       amount,
+      order,
       approval: 'none',
       isRevoked: false,
       isExecuted: false,
@@ -177,7 +206,7 @@ const issue = ({ kind, amount: drawn }: { kind: Kind; amount: number }): fc.Asyn
     if (kind === 'approved' && !isAsked) return
     real.tokens.push({ token: String(intent_token), jti: String(jti), amount: String(amount), approvalId })
     const approval = isAsked ? 'pending' : 'none'
-    model.tokens.push({ kind, amount, approval, isRevoked: false, isExecuted: false, isReleased: false })
+    model.tokens.push({ kind, amount, order, approval, isRevoked: false, isExecuted: false, isReleased: false })
   },
   toString: () => `issue ${kind} ${drawn}`,
 })
@@ -206,13 +235,18 @@ async function checkForeseen(model: Model, real: Real, { at }: { at: number }) {
   expect(answer.reason).toBe(foresee(model, known))
 }
 
-async function checkSettled(model: Model, { caller, agent, mandateId, tokens }: Real) {
+async function checkSettled(model: Model, { caller, agent, mandateId, tokens, orderIds }: Real) {
   const { json } = await service.call(caller, `/v1/mandates/${mandateId}`)
   // Of what is done and undone at once, either may come last.
   const { json: shown } = await service.call(caller, `/v1/agents/${agent.agentId}`)
   Object.assign(model, { hasMissed: json.status === 'suspended', isSuspended: shown.status === 'suspended' })
   expect(json.budget).toMatchObject({ remaining: String(LIMIT - spentOf(model)) })
   expect(cyclesOf(model).length).toBeLessThanOrEqual(1)
+  const orders = await service.test.owner<{ status: string }>(
+    'SELECT status FROM orders WHERE id = ANY($1) ORDER BY id',
+    [orderIds],
+  )
+  expect(orders.map(({ status }) => status)).toEqual(model.orders)
   const executed = await under.entries(caller, 'execute')
   const expected = tokens.filter((_, index) => model.tokens[index]?.isExecuted).map(({ jti }) => jti)
   expect(executed.map(({ inputs }) => inputs.jti).toSorted()).toEqual(expected.toSorted())
@@ -222,7 +256,10 @@ const at = fc.nat({ max: 7 })
 const OPERATION: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 20, arbitrary: fc.record({ do: fc.constant('verify' as const), at }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('approve' as const), at }) },
-  { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('deny' as const, 'revoke' as const), at }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ do: fc.constantFrom('deny' as const, 'revoke' as const, 'decline' as const), at }),
+  },
   {
     weight: 8,
     arbitrary: fc.record({
@@ -240,7 +277,9 @@ const OPERATION: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'revoke mandate' as const }) },
 )
 const COMMANDS = [
-  fc.record({ kind: fc.constantFrom(...KINDS), amount: fc.integer({ min: 50, max: 250 }) }).map(issue),
+  fc
+    .record({ kind: fc.constantFrom(...KINDS), amount: fc.integer({ min: 50, max: 250 }), order: fc.nat({ max: 1 }) })
+    .map(issue),
   OPERATION.map((operation) => together([operation])),
   fc.array(OPERATION, { minLength: 2, maxLength: 5 }).map(together),
 ]
@@ -258,9 +297,17 @@ async function start(): Promise<{ model: Model; real: Real }> {
   const budget = { limit: String(LIMIT), currency: 'EUR', period: 'total' }
   const mandateId = await under.mandate(caller, { budget, heartbeat: { interval_seconds: 300 } })
   const scheduleId = await under.schedule(caller)
+  const first = await clinic.authorized(caller, { payloadHash: null })
+  const second = await clinic.another(caller, first, { payloadHash: null })
   return {
-    model: { tokens: [], isSuspended: false, isMandateRevoked: false, hasMissed: false },
-    real: { caller, owner, agent, mandateId, scheduleId, tokens: [] },
+    model: {
+      tokens: [],
+      isSuspended: false,
+      isMandateRevoked: false,
+      hasMissed: false,
+      orders: ['authorized', 'authorized'],
+    },
+    real: { caller, owner, agent, mandateId, scheduleId, orderIds: [first.orderId, second.orderId], tokens: [] },
   }
 }
 

@@ -39,6 +39,8 @@ describe('the pipeline', () => {
     expect(isReplayed(VALID_FACTS)).toBe(true)
     expect(isReplayed({ ...VALID_FACTS, stop: { reason: 'incident', at } })).toBe(false)
     expect(isReplayed({ ...VALID_FACTS, token: null })).toBe(false)
+    const unsigned = CAUSES.find(({ name }) => name === 'clinical:order_unsigned')
+    expect(isReplayed(unsigned?.change?.(VALID_FACTS) ?? VALID_FACTS)).toBe(false)
     expect(isReplayed({ ...VALID_FACTS, at: TOKEN.expires_at })).toBe(false)
   })
 
@@ -50,6 +52,7 @@ describe('the pipeline', () => {
         const { reason, matched_rule_id } = runPipeline(facts, policy)
         expect(reason, `${first.reason} and ${second.reason}`).toBe(first.reason)
         if (first.name === 'by the stop') expect(matched_rule_id).toBe(STOP_RULE)
+        if (first.name?.startsWith('clinical:')) expect(matched_rule_id).toBe(first.name)
         pairs += 1
       }
     }

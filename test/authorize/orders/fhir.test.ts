@@ -24,6 +24,7 @@ const CODED = {
   },
   subject: { reference: 'Patient/own-1', display: 'A Person' },
   encounter: { reference: 'Encounter/own-1' },
+  requester: { identifier: { system: 'http://hl7.org/fhir/sid/us-npi', value: '1234567893' } },
   authoredOn: '2026-01-15',
   dosageInstruction: [
     { sequence: 1, text: 'One tablet daily', timing: { repeat: { frequency: 1, period: 1, periodUnit: 'd' } } },
@@ -174,6 +175,7 @@ describe('a MedicationRequest', () => {
       { ...CODED, dosageInstruction: [{ text: 'a' }, { sequence: 2 }] },
       '/dosageInstruction/1/text',
     ],
+    ['no requester', { ...CODED, requester: { reference: 'Practitioner/1' } }, '/requester/identifier/value'],
     ['no dose', { ...CODED, dosageInstruction: undefined }, '/dosageInstruction'],
     ['another resource', { resourceType: 'Medication', code: { text: 'x' } }, '/resourceType'],
     ['an array', [CODED], ''],

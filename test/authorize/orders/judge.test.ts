@@ -112,6 +112,12 @@ describe('the reasons of an order', () => {
     }
   })
 
+  it('ask for a co-signature that was needed at the signature, whatever the policy asks for since', () => {
+    const loose = { ...rule, cosign: false }
+    const waiting = order({ status: 'pending_cosign', rule: loose, cosigner: null })
+    expect(answerOf(waiting)).toBe('controlled_substance_cosign_required')
+  })
+
   it('hold for the co-signer too', () => {
     expect(answerOf(order({ cosigner: clinician({ exclusion: 'excluded' }) }))).toBe('prescriber_excluded')
     expect(answerOf(order({ cosigner: clinician({ tier: 2 }) }))).toBe('prescriber_tier_insufficient')

@@ -78,7 +78,11 @@ const TENANT_GRANTS: Record<string, string> = {
   exclusion_screenings: 'DELETE INSERT SELECT UPDATE(changed,failure_detail,finished_at,screened,status)',
   clinical_formulary: 'DELETE INSERT SELECT',
   clinical_formulary_versions: 'INSERT SELECT',
+  clinical_incident_reports: 'DELETE INSERT SELECT',
   clinical_policies: 'INSERT SELECT',
+  order_signatures: 'DELETE INSERT SELECT UPDATE(voided_at)',
+  orders:
+    'DELETE INSERT SELECT UPDATE(authorized_at,decision_id,ended_at,ended_by,ended_reason,order_hash,payload_hash,refills,revision,schedule,schedule_source,sealed_content,status,updated_at,us_state,version)',
   prescriber_facts:
     'INSERT SELECT UPDATE(confirmed_at,confirmed_by,confirmed_passkey_id,ended_at,ended_by,ended_reason,entered_at,entered_by)',
   prescribers:
@@ -127,6 +131,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   approvals: 'SELECT(account_id,decided_at,environment,expires_at,id,is_told,outcome)',
   attempts: 'DELETE INSERT SELECT UPDATE(expires_at,is_allowed,times)',
   audit_entries: 'DELETE INSERT SELECT(account_id,at,environment,id)',
+  clinical_incident_reports: 'SELECT(account_id,day,environment)',
   decision_facts: 'DELETE SELECT(account_id,decision_id,environment)',
   decisions: 'DELETE SELECT(account_id,at,environment,id,kind)',
   disclosure_requests: 'SELECT(account_id,ends_at,environment,grant_hash,id,share_id,status)',

@@ -81,9 +81,10 @@ it('no column whose name says that it is a secret is exported', () => {
     approvals = [],
     webhook_endpoints = [],
     traces = [],
+    orders = [],
     ...others
   } = Object.groupBy(open, (name) => name.split('.')[0] ?? '')
-  expect({ pictures, intents, approvals, webhook_endpoints, traces, others }).toEqual({
+  expect({ pictures, intents, approvals, webhook_endpoints, traces, orders, others }).toEqual({
     pictures: ['pictures.hash'],
     intents: ['token_sha256', 'action_hash', 'payload_hash', 'context_hash', 'reading_hash'].map(
       (name) => `intents.${name}`,
@@ -93,7 +94,9 @@ it('no column whose name says that it is a secret is exported', () => {
     traces: ['prompt_hash', 'completion_hash', 'prompt_tokens', 'completion_tokens', 'max_tokens', 'token_facts'].map(
       (name) => `traces.${name}`,
     ),
+    orders: ['orders.order_hash', 'orders.payload_hash'],
     others: {
+      order_signatures: ['order_signatures.order_hash'],
       exclusion_reviews: ['exclusion_reviews.row_hash'],
       trace_jobs: ['trace_jobs.manifest_hash'],
       model_diffs: ['model_diffs.report_hash'],

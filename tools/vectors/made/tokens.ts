@@ -105,6 +105,12 @@ const VALID: [...Draft, notChecked?: string[], requiresOnline?: boolean][] = [
     of(...PLAIN, 'schedule'),
   ],
   [
+    'valid-order',
+    'a token of an order: only the service knows its status',
+    bound({ order_id: 'ord_live_1', order_hash: CLAIMS.payload_hash }),
+    of(...PLAIN, 'order'),
+  ],
+  [
     'valid-single-use',
     'a token of single use: only the service knows whether it was used',
     bound({ single_use: true }),
@@ -196,7 +202,7 @@ const VALID: [...Draft, notChecked?: string[], requiresOnline?: boolean][] = [
   ['valid-long', 'a token just below 16 KiB', makeLongToken(16_380)],
 ]
 
-const ONLINE = ['approval', 'mandate', 'schedule']
+const ONLINE = ['approval', 'mandate', 'schedule', 'order']
 const isOnline = (notChecked: readonly string[]) => notChecked.some((name) => ONLINE.includes(name))
 const REASONS: Record<string, TokenExpected['reason']> = {
   expired: 'token_expired',
@@ -288,6 +294,14 @@ const CLAIM_CASES: Refused[] = [
     mandate_id: [
       ['null', null],
       ['empty', ''],
+    ],
+    order_id: [
+      ['empty', ''],
+      ['null', null],
+    ],
+    order_hash: [
+      ['short', 'x'],
+      ['number', 7],
     ],
     policy_version: [
       ['fraction', 1.5],

@@ -3270,6 +3270,301 @@ class AsyncClinicalFormularyEntriesMethods(AsyncGroup):
         )
 
 
+class AsyncClinicalOrderChallengesMethods(AsyncGroup):
+    async def create(
+        self,
+        order_id: str,
+        *,
+        act: literals.SignatureAct,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OrderChallenge:
+        """Ask for a challenge for the passkey of a signer, with everything that the signer has to see.
+
+        For two minutes, once, for this act and exactly this content. Show the signer the order, the prescriber and
+        the statement; compare `order_hash` with the hash of what you show. A key gets a challenge for the passkeys
+        of every user.
+
+        Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/orders/{}/challenge", order_id),
+            models.OrderChallenge,
+            body=given({"act": act}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+
+class AsyncClinicalOrdersMethods(AsyncGroup):
+    async def cancel(
+        self,
+        order_id: str,
+        *,
+        reason: literals.OrderCancelReason,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Order:
+        """Cancel an order that has not been executed.
+
+        Possible until the order is executed.
+
+        Scope `intent`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/orders/{}/cancel", order_id),
+            models.Order,
+            body=given({"reason": reason}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    async def cosign(
+        self,
+        order_id: str,
+        *,
+        passkey_assertion: params.PasskeyAssertionParam,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Order:
+        """Co-sign an order as the second clinician, with a passkey.
+
+        Another prescriber, by user and NPI, of the tier that the policy asks for and on no exclusion list.
+
+        Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/orders/{}/cosign", order_id),
+            models.Order,
+            body=given({"passkey_assertion": passkey_assertion}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    async def create(
+        self,
+        *,
+        prescriber_id: str,
+        patient_ref: str,
+        medication: params.OrderedMedicationRequestParam,
+        quantity: params.OrderedQuantityRequestParam,
+        refills: int,
+        sig: str,
+        encounter_ref: str | None | NotGiven = NOT_GIVEN,
+        us_state: literals.UsState | None | NotGiven = NOT_GIVEN,
+        action_payload: Mapping[str, Any] | None | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Order:
+        """Enter an order, which its prescriber signs.
+
+        The schedule is the strictest of the request, the formulary and the substances of 21 CFR 1308 in the name of
+        the medication. A FHIR resource names the prescriber by NPI in `requester.identifier`. See the
+        [guide](https://api.example.test/docs/authorize/clinical#orders).
+
+        Scope `intent`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            patient_ref: Your reference of the patient, such as `Patient/123`. Sealed at rest.
+            encounter_ref: Default: `null`.
+            sig: Directions for use.
+            us_state: State where it is dispensed: an exclusion of the LEIE that is waived there does not count.
+                Default: `null`.
+            action_payload: Default: `null`.
+        """
+        return await self._json(
+            "POST",
+            "/v1/clinical/orders",
+            models.Order,
+            body=given(
+                {
+                    "prescriber_id": prescriber_id,
+                    "patient_ref": patient_ref,
+                    "encounter_ref": encounter_ref,
+                    "medication": medication,
+                    "quantity": quantity,
+                    "refills": refills,
+                    "sig": sig,
+                    "us_state": us_state,
+                    "action_payload": action_payload,
+                }, "encounter_ref", "us_state", "action_payload"
+            ),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    async def decline(
+        self,
+        order_id: str,
+        *,
+        reason: literals.DeclineReason,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Order:
+        """Decline an order as the second clinician, which is final.
+
+        By another prescriber who is signed in, or by a key. Possible until the order is executed.
+
+        Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/orders/{}/decline", order_id),
+            models.Order,
+            body=given({"reason": reason}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        created_gte: str | None = None,
+        created_lt: str | None = None,
+        include: Literal["total_count"] | None = None,
+        status: literals.OrderStatus | Sequence[literals.OrderStatus] | None = None,
+        prescriber_id: str | None = None,
+        schedule: literals.DrugSchedule | Sequence[literals.DrugSchedule] | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPages[models.Order, models.OrderList]:
+        """List clinician orders, newest first.
+
+        An open order that was not executed within 72 hours is expired. As NDJSON, everything that matches: an
+        export for inspections. See the [guide](https://api.example.test/docs/authorize/clinical#orders).
+
+        Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+
+        Args:
+            limit: Most items of a page; 20 when absent.
+            cursor: `next_cursor` of the page before.
+            created_gte: Created at or after this time.
+            created_lt: Created before this time.
+        """
+        return self._pages(
+            "GET",
+            "/v1/clinical/orders",
+            models.OrderList,
+            query=given(
+                {
+                    "limit": limit,
+                    "cursor": cursor,
+                    "created_gte": created_gte,
+                    "created_lt": created_lt,
+                    "include": include,
+                    "status": status,
+                    "prescriber_id": prescriber_id,
+                    "schedule": schedule,
+                }
+            ),
+            timeout=timeout,
+        )
+
+    async def retrieve(
+        self,
+        order_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.Order:
+        """Read one order, as JSON or as a MedicationRequest of FHIR R4.
+
+        With `Accept: application/fhir+json` a MedicationRequest: the resource as it came, with its extensions and
+        the digits of its decimals, and our status in an extension. See the
+        [guide](https://api.example.test/docs/authorize/clinical#orders).
+
+        Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+        developer.
+        """
+        return await self._json(
+            "GET",
+            path("/v1/clinical/orders/{}", order_id),
+            models.Order,
+            timeout=timeout,
+        )
+
+    async def sign(
+        self,
+        order_id: str,
+        *,
+        passkey_assertion: params.PasskeyAssertionParam | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Order:
+        """Sign an order as its prescriber.
+
+        The signed-in prescriber, or a passkey of the prescriber that a key passes on. Without a passkey only where
+        the policy asks for none, and the prescriber is signed in. What verify would refuse is not signed.
+
+        Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
+
+        Args:
+            passkey_assertion: Required where `needs.passkey` of the order says so, and for API keys.
+        """
+        return await self._json(
+            "POST",
+            path("/v1/clinical/orders/{}/sign", order_id),
+            models.Order,
+            body=given({"passkey_assertion": passkey_assertion}),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+    async def update(
+        self,
+        order_id: str,
+        *,
+        if_match: str,
+        patient_ref: str | None = None,
+        encounter_ref: str | None | NotGiven = NOT_GIVEN,
+        medication: params.OrderedMedicationRequestParam | None = None,
+        quantity: params.OrderedQuantityRequestParam | None = None,
+        refills: int | None = None,
+        sig: str | None = None,
+        us_state: literals.UsState | None | NotGiven = NOT_GIVEN,
+        action_payload: Mapping[str, Any] | None | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Order:
+        """Edit an order, which voids its signatures.
+
+        Another content has another hash, and both signatures are void. An order that was made from a FHIR resource
+        is edited by sending the whole resource.
+
+        Scope `intent`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+
+        Args:
+            if_match: Required. The `ETag` that was read, or the version in quotes, such as `"3"`: with another one,
+                412.
+            patient_ref: Your reference of the patient, such as `Patient/123`. Sealed at rest.
+            sig: Directions for use.
+        """
+        return await self._json(
+            "PATCH",
+            path("/v1/clinical/orders/{}", order_id),
+            models.Order,
+            headers={"If-Match": if_match},
+            body=given(
+                {
+                    "patient_ref": patient_ref,
+                    "encounter_ref": encounter_ref,
+                    "medication": medication,
+                    "quantity": quantity,
+                    "refills": refills,
+                    "sig": sig,
+                    "us_state": us_state,
+                    "action_payload": action_payload,
+                }, "encounter_ref", "us_state", "action_payload"
+            ),
+            idempotency_key=idempotency_key or random_key(),
+            timeout=timeout,
+        )
+
+
 class AsyncClinicalPolicyMethods(AsyncGroup):
     async def retrieve(
         self,
@@ -3576,6 +3871,8 @@ class AsyncClinicalMethods(AsyncGroup):
         self.facts = AsyncClinicalFactsMethods(transport)
         self.formulary = AsyncClinicalFormularyMethods(transport)
         self.formulary_entries = AsyncClinicalFormularyEntriesMethods(transport)
+        self.order_challenges = AsyncClinicalOrderChallengesMethods(transport)
+        self.orders = AsyncClinicalOrdersMethods(transport)
         self.policy = AsyncClinicalPolicyMethods(transport)
         self.policy_versions = AsyncClinicalPolicyVersionsMethods(transport)
         self.prescribers = AsyncClinicalPrescribersMethods(transport)
@@ -4589,7 +4886,7 @@ class AsyncIntentExecutionsMethods(AsyncGroup):
         Reports once how an executed action ended. Only the caller that executed it may; the successor
         of a rotated API key is the same caller here. `failed` and `not_run` give back what the execution charged to
         a mandate, or the cycle
-        of a schedule. They do not make the token usable again.
+        of a schedule. They do not make the token usable again, and an order stays executed.
 
         Scope `verify`. Sessions: owner, admin, approver; in sandbox also developer.
         """
@@ -4808,6 +5105,7 @@ class AsyncIntentMethods(AsyncGroup):
         passkey_assertion: params.PasskeyAssertionParam | None = None,
         mandate_id: str | None = None,
         schedule_id: str | None = None,
+        order_id: str | None = None,
         single_use: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -4833,8 +5131,8 @@ class AsyncIntentMethods(AsyncGroup):
         locks as a check does.
         `context` is what rules of the policy read.
 
-        `mandate_id` or `schedule_id` (not both) names what the token is issued under; verify compares the payload
-        with it and charges it.
+        `mandate_id`, `schedule_id` or `order_id` (one of them) names what the token is issued under; verify
+        compares the payload with it and charges it, or executes the order.
         A mandate with an agent is for that agent only. `passkey_assertion` binds the token to the person who
         confirmed exactly this action
         with a passkey: ask for a challenge with `POST /v1/intent/challenges`.
@@ -4869,10 +5167,11 @@ class AsyncIntentMethods(AsyncGroup):
             metadata: At most 64 KiB as canonical JSON (RFC 8785) and 32 levels.
             passkey_assertion: Binds the token to the person who confirmed exactly this action: see POST
                 /v1/intent/challenges.
-            mandate_id: The mandate to act under. Not with `schedule_id`.
-            schedule_id: The schedule whose cycle this is. Not with `mandate_id`.
-            single_use: The token can be executed once, as under a mandate, a schedule or an approval. Otherwise it
-                stays valid after an execution, with `already_executed`.
+            mandate_id: The mandate to act under. Not with `schedule_id` or `order_id`.
+            schedule_id: The schedule whose cycle this is. Not with `mandate_id` or `order_id`.
+            order_id: The order of a clinician that is to be executed, once. Not with `mandate_id` or `schedule_id`.
+            single_use: The token can be executed once, as under a mandate, a schedule, an order or an approval.
+                Otherwise it stays valid after an execution, with `already_executed`.
         """
         return await self._json(
             "POST",
@@ -4896,6 +5195,7 @@ class AsyncIntentMethods(AsyncGroup):
                     "passkey_assertion": passkey_assertion,
                     "mandate_id": mandate_id,
                     "schedule_id": schedule_id,
+                    "order_id": order_id,
                     "single_use": single_use,
                 }
             ),

@@ -244,6 +244,14 @@ AuditAction: TypeAlias = Literal[
     "prescriber_fact.ended",
     "clinical_policy.changed",
     "clinical_formulary.replaced",
+    "order.created",
+    "order.edited",
+    "order.signed",
+    "order.cosigned",
+    "order.declined",
+    "order.cancelled",
+    "order.signature_refused",
+    "order.refused",
     "exclusion_list.uploaded",
     "exclusion_review.decided",
     "schedule.created",
@@ -454,6 +462,15 @@ DecisionKind: TypeAlias = Literal[
     "schedule_change",
     "clinician_order",
     "disclosure",
+]
+
+DeclineReason: TypeAlias = Literal[
+    "dose",
+    "interaction",
+    "indication",
+    "duplicate",
+    "identity",
+    "other",
 ]
 
 DeliveryBodyEncoding: TypeAlias = Literal[
@@ -716,12 +733,14 @@ FieldErrorCode: TypeAlias = Literal[
     "case_open",
     "chain_broken",
     "chain_too_short",
+    "challenge_act_mismatch",
     "challenge_expired",
     "challenge_mismatch",
     "challenge_unknown",
     "challenge_used",
     "chunk_differs",
     "claim_erased",
+    "clinical_policy_denied",
     "confirmation_required",
     "confirmer_not_eligible",
     "conflict",
@@ -729,6 +748,8 @@ FieldErrorCode: TypeAlias = Literal[
     "conflicting_keys",
     "consumer_moved",
     "content_type_mismatch",
+    "cosigner_same_npi",
+    "cosigner_same_user",
     "counter_not_zero",
     "counter_went_back",
     "cross_origin",
@@ -832,14 +853,18 @@ FieldErrorCode: TypeAlias = Literal[
     "other_users",
     "out_of_range",
     "owner_only",
+    "passkey_required",
     "path_length",
+    "payload_hash_mismatch",
     "payload_too_large",
     "pkce_unsupported",
     "plan_required",
     "port_not_allowed",
     "precondition_failed",
     "precondition_required",
+    "prescriber_excluded",
     "prescriber_exists",
+    "prescriber_tier_insufficient",
     "private_key",
     "provenance_not_verified",
     "provider_unavailable",
@@ -867,6 +892,7 @@ FieldErrorCode: TypeAlias = Literal[
     "session_required",
     "shorter_retention",
     "signature_not_invalid",
+    "signer_mismatch",
     "signing_unsupported",
     "software_only",
     "sso_login_refused",
@@ -1116,6 +1142,49 @@ ModelBackend: TypeAlias = Literal[
     "openai_compatible",
 ]
 
+OrderAct: TypeAlias = Literal[
+    "edit",
+    "sign",
+    "cosign",
+    "decline",
+    "cancel",
+    "execute",
+]
+
+OrderCancelReason: TypeAlias = Literal[
+    "entered_in_error",
+    "replaced",
+    "no_longer_needed",
+    "other",
+]
+
+OrderEndReason: TypeAlias = Literal[
+    "dose",
+    "interaction",
+    "indication",
+    "duplicate",
+    "identity",
+    "other",
+    "entered_in_error",
+    "replaced",
+    "no_longer_needed",
+]
+
+OrderStatus: TypeAlias = Literal[
+    "draft",
+    "pending_cosign",
+    "authorized",
+    "executed",
+    "declined",
+    "cancelled",
+    "expired",
+]
+
+OrderWarning: TypeAlias = Literal[
+    "leie_stale",
+    "sam_stale",
+]
+
 OverviewPart: TypeAlias = Literal[
     "cases",
     "approvals",
@@ -1189,6 +1258,9 @@ Permission: TypeAlias = Literal[
     "prescribers.read",
     "prescribers.write",
     "prescribers.confirm",
+    "orders.read",
+    "orders.write",
+    "orders.sign",
     "exclusions.write",
     "clinical_policy.write",
     "webhooks.read",
@@ -1410,6 +1482,12 @@ ScheduleCycleStatus: TypeAlias = Literal[
     "cancelled",
 ]
 
+ScheduleSource: TypeAlias = Literal[
+    "request",
+    "formulary",
+    "table",
+]
+
 ScheduleStatus: TypeAlias = Literal[
     "active",
     "paused",
@@ -1485,6 +1563,16 @@ SignInMethod: TypeAlias = Literal[
     "operator_link",
     "invite",
     "sso",
+]
+
+SignatureAct: TypeAlias = Literal[
+    "sign",
+    "cosign",
+]
+
+SignatureMethod: TypeAlias = Literal[
+    "passkey",
+    "session",
 ]
 
 StatementStatus: TypeAlias = Literal[

@@ -297,6 +297,7 @@ class ApprovalSummary(AnswerModel):
     device_id: str
     mandate_id: str | None
     schedule_id: str | None
+    order_id: str | None
     requested_by: Actor | None
     """The user who asked for the action, where one is known."""
     authorized_by: Actor
@@ -366,8 +367,12 @@ class ApprovalRequestedData(AnswerModel):
     approval_id: str
     jti: str
     rule_id: str
-    action_description: str
-    payload_preview: dict[str, Any]
+    order_id: str | None
+    """The clinician's order that the action executes."""
+    action_description: str | None
+    """null for the action of an order, which is personal."""
+    payload_preview: dict[str, Any] | None
+    """null for the action of an order, which is personal."""
     action_hash: str
     payload_hash: str
     preview_hash: str
@@ -2316,6 +2321,7 @@ class Intent(AnswerModel):
     device_id: str
     mandate_id: str | None
     schedule_id: str | None
+    order_id: str | None
     trace_id: str | None
     audience: str | None
     biometric: bool
@@ -2345,6 +2351,9 @@ class IntentBindings(AnswerModel):
     device_id: str
     mandate_id: str | None
     schedule_id: str | None
+    order_id: str | None
+    order_hash: str | None
+    """Content of the order that the token is bound to."""
     biometric: bool
     """A person confirmed exactly this action with a passkey."""
     single_use: bool
@@ -2989,6 +2998,136 @@ class OperationUse(AnswerModel):
     days: list[UsageDay]
 
 
+class Order(AnswerModel):
+    order_id: str
+    status: literals.OrderStatus | str
+    version: int
+    """Counts all changes. The `ETag` has it."""
+    revision: int
+    """Counts edits, each of which voids the signatures."""
+    order_hash: str
+    """SHA-256 in base64url of the canonical JSON of what is signed: see the guide Clinician orders."""
+    hash_version: Literal[1] | int
+    prescriber_id: str
+    prescriber_npi: str
+    patient_ref: str
+    encounter_ref: str | None
+    medication: OrderedMedication
+    schedule: literals.DrugSchedule | str
+    """The strictest of what was asked for, the formulary and the table."""
+    schedule_source: literals.ScheduleSource | str
+    """Which of the three decided."""
+    schedule_substance: str | None
+    """Substance of 21 CFR 1308 that was found, if the table decided."""
+    schedule_requested: literals.DrugSchedule | str
+    quantity: OrderedQuantity
+    refills: int
+    sig: str
+    us_state: literals.UsState | str | None
+    action_payload: dict[str, Any] | None
+    resource: str | None
+    """Text of the FHIR resource as it came; null for an order in JSON."""
+    resource_hash: str | None
+    """SHA-256 in base64url of that text."""
+    needs: OrderNeeds
+    allowed_acts: list[literals.OrderAct | str]
+    """What is possible in this status."""
+    warnings: list[literals.OrderWarning | str]
+    """Exclusion lists that are missing or outdated."""
+    signatures: list[OrderSignature]
+    """Also those that an edit voided."""
+    authorized_at: str | None
+    expires_at: str
+    ended_at: str | None
+    """When it was executed, declined or cancelled."""
+    ended_by: Actor | None
+    ended_reason: literals.OrderEndReason | str | None
+    decision_id: str | None
+    """Decision that executed it."""
+    created_by: Actor
+    created_at: str
+    updated_at: str
+
+
+class PasskeyChallenge(AnswerModel):
+    challenge_id: str
+    challenge: str
+    """base64url of SHA-256 of the canonical JSON of action_hash, payload_hash, agent_session_id, device_id and a
+    nonce.
+    """
+    expires_at: str
+    options: PasskeyRequestOptions
+    """Options for PublicKeyCredential.parseRequestOptionsFromJSON, and then navigator.credentials.get."""
+
+
+class OrderChallenge(PasskeyChallenge):
+    act: literals.SignatureAct | str
+    order_hash: str
+    """What is signed: compare it with the hash of what you show."""
+    statement: SigningStatement
+    prescriber: OrderPrescriber
+    order: Order
+
+
+class OrderList(AnswerModel):
+    object: Literal["list"] | str
+    data: list[Order]
+    has_more: bool
+    next_cursor: str | None
+    """`cursor` of the next page; null on the last."""
+    total_count: int | None = None
+    """With `include=total_count`. It counts no further than its maximum."""
+
+
+class OrderNeeds(AnswerModel):
+    """The rule that the clinical policy has now for the schedule of the order."""
+
+    deny: bool
+    tier: PrescriberTier
+    passkey: bool
+    cosign: bool
+    max_refills: int
+    validity_days: int | None
+
+
+class OrderPrescriber(AnswerModel):
+    """Name and registrations of the prescriber, which the signer has to see."""
+
+    first: str
+    last: str
+    npi: str
+    dea_numbers: list[str]
+
+
+class OrderSignature(AnswerModel):
+    act: literals.SignatureAct | str
+    revision: int
+    """Edit of the order that was signed."""
+    order_hash: str
+    prescriber_id: str
+    """Who signed."""
+    signed_by: Actor
+    method: literals.SignatureMethod | str
+    """session: the signed-in person confirmed, where the policy asks for no passkey."""
+    passkey_id: str | None
+    statement_version: str
+    """Version of the statement that the signer saw."""
+    signed_at: str
+    voided_at: str | None
+    """When an edit voided it."""
+
+
+class OrderedMedication(AnswerModel):
+    rxnorm: str | None
+    name: str
+
+
+class OrderedQuantity(AnswerModel):
+    value: str
+    """Decimal with the digits that were sent."""
+    unit: str | None
+
+
 class Overview(AnswerModel):
     environment: literals.Environment | str
     cases: OverviewCases | None
@@ -3267,17 +3406,6 @@ class PacketDevice(AnswerModel):
     revoke_effective_at: str | None
     revoke_reason: str | None
     spki: str
-
-
-class PasskeyChallenge(AnswerModel):
-    challenge_id: str
-    challenge: str
-    """base64url of SHA-256 of the canonical JSON of action_hash, payload_hash, agent_session_id, device_id and a
-    nonce.
-    """
-    expires_at: str
-    options: PasskeyRequestOptions
-    """Options for PublicKeyCredential.parseRequestOptionsFromJSON, and then navigator.credentials.get."""
 
 
 class PasskeyDescriptor(AnswerModel):
@@ -4395,6 +4523,12 @@ class SignedEvidencePacket(AnswerModel):
     """A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/attest/evidence.md."""
 
 
+class SigningStatement(AnswerModel):
+    version: str
+    text: str
+    """Show it to the signer (21 CFR 1311.140(a)(3))."""
+
+
 class Statement(AnswerModel):
     month: str
     """Month in UTC, such as 2026-11."""
@@ -4853,8 +4987,8 @@ class VerifyResult(AnswerModel):
     `context_hash_mismatch`, `canary_reading_mismatch`, `token_already_executed`, `mandate_revoked`,
     `mandate_expired`, `mandate_heartbeat_lapsed`, `mandate_constraint_violated`, `mandate_budget_exceeded`,
     `schedule_counterparty_mismatch`, `schedule_amount_exceeded`, `schedule_already_executed`,
-    `schedule_occurrences_exhausted`, `schedule_window_missed`, `prescriber_excluded`,
-    `prescriber_tier_insufficient`, `controlled_substance_cosign_required`, `order_declined`, `biometric_required`,
+    `schedule_occurrences_exhausted`, `schedule_window_missed`, `prescriber_excluded`, `order_declined`,
+    `prescriber_tier_insufficient`, `controlled_substance_cosign_required`, `biometric_required`,
     `hardware_required_above_500`, `policy_denied`, `policy_biometric_required`, `policy_hardware_required`,
     `policy_tier_required`, `canary_tripped`, `canary_unavailable`, `policy_webhook_denied`,
     `policy_webhook_unavailable`, `approval_pending`, or a policy rule’s own reason. When several reasons apply, the

@@ -324,6 +324,21 @@ class NeuronEditParam(TypedDict):
     """Factor of the activation; 0 ablates the neuron. Default: `0`."""
 
 
+class OrderedMedicationRequestParam(TypedDict):
+    rxnorm: NotRequired[str | None]
+    """Concept id of RxNorm (RXCUI). Default: `null`."""
+    name: str
+    schedule: NotRequired[literals.DrugSchedule]
+    """Schedule that you know. The formulary and the table of 21 CFR 1308 can only make it stricter. Default: `none`."""
+
+
+class OrderedQuantityRequestParam(TypedDict):
+    value: str
+    """Decimal, whose digits are kept as they are."""
+    unit: NotRequired[str | None]
+    """Default: `null`."""
+
+
 class P256PublicKeyParam(TypedDict):
     kty: Literal["EC"]
     crv: Literal["P-256"]

@@ -48,6 +48,7 @@ import type {
   C2paAnchor,
   C2paAnchorList,
   CanaryCheck,
+  CancelOrderRequest,
   CancelledBatch,
   CaptureSession,
   CaptureSessionList,
@@ -76,6 +77,7 @@ import type {
   CloseAccountRequest,
   ConfirmPrescriberFactsRequest,
   ConfirmedPrescriberFacts,
+  CosignOrderRequest,
   CountCasesQuery,
   CreateAgentRequest,
   CreateApiKeyRequest,
@@ -86,6 +88,8 @@ import type {
   CreateEvalSetRequest,
   CreateInferenceRequest,
   CreateMandateRequest,
+  CreateOrderChallengeRequest,
+  CreateOrderRequest,
   CreatePasskeyChallengeRequest,
   CreatePrescriberFactChallengeRequest,
   CreatePrescriberFactRequest,
@@ -105,6 +109,7 @@ import type {
   DecisionAnalytics,
   DecisionExplanation,
   DecisionList,
+  DeclineOrderRequest,
   DeletedC2paAnchor,
   DeletedEvalSet,
   DeletedEventConsumer,
@@ -243,6 +248,7 @@ import type {
   ListInvitesQuery,
   ListLedgerCheckpointsQuery,
   ListMandatesQuery,
+  ListOrdersQuery,
   ListPasskeysQuery,
   ListPolicyVersionsQuery,
   ListPrescriberFactsQuery,
@@ -287,6 +293,9 @@ import type {
   OpenCaseRequest,
   OpenSession,
   OpenSessionList,
+  Order,
+  OrderChallenge,
+  OrderList,
   Overview,
   Passkey,
   PasskeyChallenge,
@@ -373,6 +382,7 @@ import type {
   ShareView,
   ShareViewList,
   SharedView,
+  SignOrderRequest,
   SignedEvidencePacket,
   SimulatePolicyRequest,
   SsoConfig,
@@ -403,6 +413,7 @@ import type {
   UpdateApiKeyRequest,
   UpdateCaseRequest,
   UpdateDeviceRequest,
+  UpdateOrderRequest,
   UpdatePrescriberRequest,
   UpdateSecretRequest,
   UpdateSsoConfigRequest,
@@ -2088,6 +2099,123 @@ export class ClinicalFormularyEntriesMethods extends Group {
   }
 }
 
+export class ClinicalOrderChallengesMethods extends Group {
+  /**
+   * Ask for a challenge for the passkey of a signer, with everything that the signer has to see.
+   *
+   * For two minutes, once, for this act and exactly this content. Show the signer the order, the prescriber and the
+   * statement; compare `order_hash` with the hash of what you show. A key gets a challenge for the passkeys of every
+   * user.
+   *
+   * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
+   */
+  create(orderId: string, args: CreateOrderChallengeRequest, options?: CallOptions): Call<OrderChallenge> {
+    return this.callJson<OrderChallenge>('POST', path`/v1/clinical/orders/${orderId}/challenge`, { args, body: 'flat', answer: 'OrderChallenge' }, options)
+  }
+}
+
+export class ClinicalOrdersMethods extends Group {
+  /**
+   * Cancel an order that has not been executed.
+   *
+   * Possible until the order is executed.
+   *
+   * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  cancel(orderId: string, args: CancelOrderRequest, options?: CallOptions): Call<Order> {
+    return this.callJson<Order>('POST', path`/v1/clinical/orders/${orderId}/cancel`, { args, body: 'flat', answer: 'Order' }, options)
+  }
+
+  /**
+   * Co-sign an order as the second clinician, with a passkey.
+   *
+   * Another prescriber, by user and NPI, of the tier that the policy asks for and on no exclusion list.
+   *
+   * Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
+   */
+  cosign(orderId: string, args: CosignOrderRequest, options?: CallOptions): Call<Order> {
+    return this.callJson<Order>('POST', path`/v1/clinical/orders/${orderId}/cosign`, { args, body: 'CosignOrderRequest', answer: 'Order' }, options)
+  }
+
+  /**
+   * Enter an order, which its prescriber signs.
+   *
+   * The schedule is the strictest of the request, the formulary and the substances of 21 CFR 1308 in the name of the
+   * medication. A FHIR resource names the prescriber by NPI in `requester.identifier`. See the
+   * [guide](https://api.example.test/docs/authorize/clinical#orders).
+   *
+   * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  create(args: CreateOrderRequest, options?: CallOptions): Call<Order> {
+    return this.callJson<Order>('POST', '/v1/clinical/orders', { args, body: 'CreateOrderRequest', answer: 'Order' }, options)
+  }
+
+  /**
+   * Decline an order as the second clinician, which is final.
+   *
+   * By another prescriber who is signed in, or by a key. Possible until the order is executed.
+   *
+   * Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
+   */
+  decline(orderId: string, args: DeclineOrderRequest, options?: CallOptions): Call<Order> {
+    return this.callJson<Order>('POST', path`/v1/clinical/orders/${orderId}/decline`, { args, body: 'flat', answer: 'Order' }, options)
+  }
+
+  /**
+   * List clinician orders, newest first.
+   *
+   * An open order that was not executed within 72 hours is expired. As NDJSON, everything that matches: an export for
+   * inspections. See the [guide](https://api.example.test/docs/authorize/clinical#orders).
+   *
+   * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+   * developer.
+   */
+  list(args?: ListOrdersQuery, options?: CallOptions): Pages<Order, OrderList> {
+    return this.callPages<Order, OrderList>('/v1/clinical/orders', { args, answer: 'Order' }, options)
+  }
+
+  /**
+   * Read one order, as JSON or as a MedicationRequest of FHIR R4.
+   *
+   * With `Accept: application/fhir+json` a MedicationRequest: the resource as it came, with its extensions and the
+   * digits of its decimals, and our status in an extension. See the
+   * [guide](https://api.example.test/docs/authorize/clinical#orders).
+   *
+   * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
+   * developer.
+   */
+  retrieve(orderId: string, options?: CallOptions): Call<Order> {
+    return this.callJson<Order>('GET', path`/v1/clinical/orders/${orderId}`, { answer: 'Order' }, options)
+  }
+
+  /**
+   * Sign an order as its prescriber.
+   *
+   * The signed-in prescriber, or a passkey of the prescriber that a key passes on. Without a passkey only where the
+   * policy asks for none, and the prescriber is signed in. What verify would refuse is not signed.
+   *
+   * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
+   */
+  sign(orderId: string, args?: SignOrderRequest, options?: CallOptions): Call<Order> {
+    return this.callJson<Order>('POST', path`/v1/clinical/orders/${orderId}/sign`, { args, body: 'SignOrderRequest', answer: 'Order' }, options)
+  }
+
+  /**
+   * Edit an order, which voids its signatures.
+   *
+   * Another content has another hash, and both signatures are void. An order that was made from a FHIR resource is
+   * edited by sending the whole resource.
+   *
+   * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver; in sandbox also developer.
+   */
+  update(orderId: string, args: UpdateOrderRequest & {
+      /** Required. The `ETag` that was read, or the version in quotes, such as `"3"`: with another one, 412. */
+      ifMatch: string
+    }, options?: CallOptions): Call<Order> {
+    return this.callJson<Order>('PATCH', path`/v1/clinical/orders/${orderId}`, { args, headers: { ifMatch: 'If-Match' }, body: 'UpdateOrderRequest', answer: 'Order' }, options)
+  }
+}
+
 export class ClinicalPolicyMethods extends Group {
   /**
    * Read the clinical policy, with its version as ETag.
@@ -2227,6 +2355,8 @@ export class ClinicalMethods extends Group {
   readonly facts: ClinicalFactsMethods
   readonly formulary: ClinicalFormularyMethods
   readonly formularyEntries: ClinicalFormularyEntriesMethods
+  readonly orderChallenges: ClinicalOrderChallengesMethods
+  readonly orders: ClinicalOrdersMethods
   readonly policy: ClinicalPolicyMethods
   readonly policyVersions: ClinicalPolicyVersionsMethods
   readonly prescribers: ClinicalPrescribersMethods
@@ -2241,6 +2371,8 @@ export class ClinicalMethods extends Group {
     this.facts = new ClinicalFactsMethods(transport)
     this.formulary = new ClinicalFormularyMethods(transport)
     this.formularyEntries = new ClinicalFormularyEntriesMethods(transport)
+    this.orderChallenges = new ClinicalOrderChallengesMethods(transport)
+    this.orders = new ClinicalOrdersMethods(transport)
     this.policy = new ClinicalPolicyMethods(transport)
     this.policyVersions = new ClinicalPolicyVersionsMethods(transport)
     this.prescribers = new ClinicalPrescribersMethods(transport)
@@ -2728,7 +2860,7 @@ export class IntentExecutionsMethods extends Group {
    * Reports once how an executed action ended. Only the caller that executed it may; the successor
    * of a rotated API key is the same caller here. `failed` and `not_run` give back what the execution charged to a
    * mandate, or the cycle
-   * of a schedule. They do not make the token usable again.
+   * of a schedule. They do not make the token usable again, and an order stays executed.
    *
    * Scope `verify`. Sessions: owner, admin, approver; in sandbox also developer.
    */
@@ -2855,8 +2987,8 @@ export class IntentMethods extends Group {
    * check does.
    * `context` is what rules of the policy read.
    *
-   * `mandate_id` or `schedule_id` (not both) names what the token is issued under; verify compares the payload with it
-   * and charges it.
+   * `mandate_id`, `schedule_id` or `order_id` (one of them) names what the token is issued under; verify compares the
+   * payload with it and charges it, or executes the order.
    * A mandate with an agent is for that agent only. `passkey_assertion` binds the token to the person who confirmed
    * exactly this action
    * with a passkey: ask for a challenge with `POST /v1/intent/challenges`.

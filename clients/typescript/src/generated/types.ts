@@ -406,8 +406,12 @@ export interface ApprovalRequestedData {
   approval_id: string
   jti: string
   rule_id: string
-  action_description: string
-  payload_preview: Record<string, unknown>
+  /** The clinician's order that the action executes. */
+  order_id: string | null
+  /** null for the action of an order, which is personal. */
+  action_description: string | null
+  /** null for the action of an order, which is personal. */
+  payload_preview: Record<string, unknown> | null
   action_hash: string
   payload_hash: string
   preview_hash: string
@@ -497,6 +501,7 @@ export interface ApprovalSummary {
   deviceId: string
   mandateId: string | null
   scheduleId: string | null
+  orderId: string | null
   /** The user who asked for the action, where one is known. */
   requestedBy: Actor | null
   /** The API key or user that authorized the action. */
@@ -756,7 +761,7 @@ export interface AttributionVerification {
   correlation: number | null
 }
 
-export type AuditAction = 'act.refused' | 'account.created' | 'account.renamed' | 'account.suspended' | 'account.unsuspended' | 'account.exported' | 'account.export_read' | 'account.closed' | 'account.reopened' | 'plan.changed' | 'products.changed' | 'key.created' | 'key.changed' | 'key.rotated' | 'key.revoked' | 'user.signed_in' | 'user.signed_out' | 'user.sign_in_refused' | 'sso.configured' | 'sso.domain_verified' | 'sso.domain_ended' | 'sso.removed' | 'sso.login_refused' | 'sso.linked' | 'scim_token.created' | 'scim_token.revoked' | 'login_link.printed' | 'user.invited' | 'invite.resent' | 'invite.revoked' | 'invite.accepted' | 'user.provisioned' | 'user.updated' | 'user.role_changed' | 'user.deprovisioned' | 'passkey.registered' | 'passkey.renamed' | 'passkey.removed' | 'passkey.counter_refused' | 'webhook_endpoint.created' | 'webhook_endpoint.changed' | 'webhook_endpoint.secret_rotated' | 'webhook_endpoint.deleted' | 'webhook_endpoint.recovered' | 'webhook_delivery.redelivered' | 'webhook_deliveries.exported' | 'event_consumer.deleted' | 'policy_webhook_secret.rotated' | 'risk_policy.changed' | 'policy.changed' | 'policy.rolled_back' | 'prescriber.created' | 'prescriber.changed' | 'prescriber.suspended' | 'prescriber.reinstated' | 'prescriber_fact.entered' | 'prescriber_fact.confirmed' | 'prescriber_fact.ended' | 'clinical_policy.changed' | 'clinical_formulary.replaced' | 'exclusion_list.uploaded' | 'exclusion_review.decided' | 'schedule.created' | 'schedule.paused' | 'schedule.resumed' | 'schedule.cancelled' | 'agent.retired' | 'screening_settings.changed' | 'kill_switch.changed' | 'share.created' | 'share.changed' | 'share.revoked' | 'disclosure.granted' | 'disclosure.denied' | 'disclosure.revoked' | 'device.enrolled' | 'device.renamed' | 'device.revoked' | 'device.evidence_changed' | 'root_ca.added' | 'root_ca.removed' | 'c2pa_anchor.added' | 'c2pa_anchor.removed' | 'claim.erased' | 'media.read' | 'evidence.read' | 'trace_texts.read' | 'trace_texts.erased' | 'decision_facts.read' | 'ledger.exported' | 'audit.exported' | 'signing_key.rotated' | 'signing_key.revoked'
+export type AuditAction = 'act.refused' | 'account.created' | 'account.renamed' | 'account.suspended' | 'account.unsuspended' | 'account.exported' | 'account.export_read' | 'account.closed' | 'account.reopened' | 'plan.changed' | 'products.changed' | 'key.created' | 'key.changed' | 'key.rotated' | 'key.revoked' | 'user.signed_in' | 'user.signed_out' | 'user.sign_in_refused' | 'sso.configured' | 'sso.domain_verified' | 'sso.domain_ended' | 'sso.removed' | 'sso.login_refused' | 'sso.linked' | 'scim_token.created' | 'scim_token.revoked' | 'login_link.printed' | 'user.invited' | 'invite.resent' | 'invite.revoked' | 'invite.accepted' | 'user.provisioned' | 'user.updated' | 'user.role_changed' | 'user.deprovisioned' | 'passkey.registered' | 'passkey.renamed' | 'passkey.removed' | 'passkey.counter_refused' | 'webhook_endpoint.created' | 'webhook_endpoint.changed' | 'webhook_endpoint.secret_rotated' | 'webhook_endpoint.deleted' | 'webhook_endpoint.recovered' | 'webhook_delivery.redelivered' | 'webhook_deliveries.exported' | 'event_consumer.deleted' | 'policy_webhook_secret.rotated' | 'risk_policy.changed' | 'policy.changed' | 'policy.rolled_back' | 'prescriber.created' | 'prescriber.changed' | 'prescriber.suspended' | 'prescriber.reinstated' | 'prescriber_fact.entered' | 'prescriber_fact.confirmed' | 'prescriber_fact.ended' | 'clinical_policy.changed' | 'clinical_formulary.replaced' | 'order.created' | 'order.edited' | 'order.signed' | 'order.cosigned' | 'order.declined' | 'order.cancelled' | 'order.signature_refused' | 'order.refused' | 'exclusion_list.uploaded' | 'exclusion_review.decided' | 'schedule.created' | 'schedule.paused' | 'schedule.resumed' | 'schedule.cancelled' | 'agent.retired' | 'screening_settings.changed' | 'kill_switch.changed' | 'share.created' | 'share.changed' | 'share.revoked' | 'disclosure.granted' | 'disclosure.denied' | 'disclosure.revoked' | 'device.enrolled' | 'device.renamed' | 'device.revoked' | 'device.evidence_changed' | 'root_ca.added' | 'root_ca.removed' | 'c2pa_anchor.added' | 'c2pa_anchor.removed' | 'claim.erased' | 'media.read' | 'evidence.read' | 'trace_texts.read' | 'trace_texts.erased' | 'decision_facts.read' | 'ledger.exported' | 'audit.exported' | 'signing_key.rotated' | 'signing_key.revoked'
 
 export interface AuditEntry {
   auditEntryId: string
@@ -824,13 +829,15 @@ export interface AuthorizeIntentRequest {
   metadata?: Record<string, unknown> | undefined
   /** Binds the token to the person who confirmed exactly this action: see POST /v1/intent/challenges. */
   passkeyAssertion?: PasskeyAssertion | undefined
-  /** The mandate to act under. Not with `schedule_id`. */
+  /** The mandate to act under. Not with `schedule_id` or `order_id`. */
   mandateId?: string | undefined
-  /** The schedule whose cycle this is. Not with `mandate_id`. */
+  /** The schedule whose cycle this is. Not with `mandate_id` or `order_id`. */
   scheduleId?: string | undefined
+  /** The order of a clinician that is to be executed, once. Not with `mandate_id` or `schedule_id`. */
+  orderId?: string | undefined
   /**
-   * The token can be executed once, as under a mandate, a schedule or an approval. Otherwise it stays valid after an
-   * execution, with `already_executed`.
+   * The token can be executed once, as under a mandate, a schedule, an order or an approval. Otherwise it stays valid
+   * after an execution, with `already_executed`.
    */
   singleUse?: boolean | undefined
 }
@@ -1005,6 +1012,10 @@ export interface CanaryReading extends JudgedCanary {
   n_tokens: number | null
   /** Status in the card of the probe. Absent from readings that a client sent. */
   probe_status?: Open<ProbeStatus>
+}
+
+export interface CancelOrderRequest {
+  reason: OrderCancelReason
 }
 
 export interface CancelledBatch extends Batch {
@@ -1627,6 +1638,10 @@ export interface ConfirmedPrescriberFacts {
 
 export type ControlledSchedule = 'I' | 'II' | 'III' | 'IV' | 'V'
 
+export interface CosignOrderRequest {
+  passkeyAssertion: PasskeyAssertion
+}
+
 /** verify: a relying party asked whether an action may run; execute: a token was used for its action. */
 export type CountedDecisionKind = 'verify' | 'execute'
 
@@ -1747,6 +1762,27 @@ export interface CreateMandateRequest {
   heartbeat?: RequestedMandateHeartbeat | undefined
   /** The mandate within which it is granted. */
   parentId?: string | undefined
+}
+
+export interface CreateOrderChallengeRequest {
+  act: SignatureAct
+}
+
+export interface CreateOrderRequest {
+  prescriberId: string
+  /** Your reference of the patient, such as `Patient/123`. Sealed at rest. */
+  patientRef: string
+  /** Default: `null`. */
+  encounterRef?: string | null | undefined
+  medication: OrderedMedicationRequest
+  quantity: OrderedQuantityRequest
+  refills: number
+  /** Directions for use. */
+  sig: string
+  /** State where it is dispensed: an exclusion of the LEIE that is waived there does not count. Default: `null`. */
+  usState?: UsState | null | undefined
+  /** Default: `null`. */
+  actionPayload?: OrderPayload | null | undefined
 }
 
 export interface CreatePasskeyChallengeRequest {
@@ -2042,6 +2078,12 @@ export interface DecisionList {
   /** With `include=total_count`. It counts no further than its maximum. */
   totalCount?: number
 }
+
+export interface DeclineOrderRequest {
+  reason: DeclineReason
+}
+
+export type DeclineReason = 'dose' | 'interaction' | 'indication' | 'duplicate' | 'identity' | 'other'
 
 export interface DeletedC2paAnchor {
   c2paAnchorId: string
@@ -2873,7 +2915,7 @@ export interface FieldError {
 }
 
 /** Stable name for programs. */
-export type FieldErrorCode = 'account_key_required' | 'account_not_empty' | 'account_stopped' | 'account_suspended' | 'address_elsewhere' | 'address_not_public' | 'agent_held_by_lock' | 'agent_session_ended' | 'agent_session_revoked' | 'agent_suspended' | 'api_key_expired' | 'api_key_revoked' | 'app_environment' | 'app_unknown' | 'approval_already_decided' | 'approver_not_eligible' | 'assignee_required' | 'authentication_required' | 'backend_capability_missing' | 'backup_eligibility_changed' | 'bad_signature' | 'being_erased' | 'beta_access_required' | 'boot_not_verified' | 'canary_tripped' | 'cap_reached' | 'case_already_open' | 'case_open' | 'chain_broken' | 'chain_too_short' | 'challenge_expired' | 'challenge_mismatch' | 'challenge_unknown' | 'challenge_used' | 'chunk_differs' | 'claim_erased' | 'confirmation_required' | 'confirmer_not_eligible' | 'conflict' | 'conflicting' | 'conflicting_keys' | 'consumer_moved' | 'content_type_mismatch' | 'counter_not_zero' | 'counter_went_back' | 'cross_origin' | 'csrf_token_invalid' | 'device_revoked' | 'device_unlocked' | 'digest_mismatch' | 'domain_elsewhere' | 'duplicate' | 'duplicate_key' | 'duplicate_line' | 'empty_body' | 'ends_with_answer' | 'environment_mismatch' | 'events_expired' | 'expired' | 'extension_elsewhere' | 'extension_malformed' | 'extension_missing' | 'external_id_reused' | 'external_id_used' | 'fewer_operations' | 'fragment_not_allowed' | 'host_not_allowed' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'in_future' | 'in_the_past' | 'input_refused' | 'insufficient_role' | 'insufficient_scope' | 'internal_error' | 'invalid_amount' | 'invalid_api_key' | 'invalid_base64' | 'invalid_character' | 'invalid_code' | 'invalid_condition' | 'invalid_currency' | 'invalid_cursor' | 'invalid_digest' | 'invalid_encoding' | 'invalid_format' | 'invalid_id' | 'invalid_json' | 'invalid_key' | 'invalid_link' | 'invalid_pattern' | 'invalid_pointer' | 'invalid_request' | 'invalid_signature' | 'invalid_state_transition' | 'invalid_type' | 'invalid_utf8' | 'invalid_value' | 'ip_not_allowed' | 'is_a_ca' | 'issuer_level_differs' | 'issuer_mismatch' | 'issuer_name_differs' | 'issuer_not_ca' | 'key_id_mismatch' | 'key_mismatch' | 'key_not_generated' | 'key_read_only' | 'key_usage' | 'last_admin_key' | 'last_owner' | 'leave_first' | 'levels_differ' | 'limit_reached' | 'lone_surrogate' | 'lower_rate' | 'malformed' | 'many_tenants' | 'matches_nothing' | 'method_not_allowed' | 'mismatch' | 'ml_dsa_key' | 'monthly_cap_exceeded' | 'name_mismatch' | 'no_chunks' | 'nonce_mismatch' | 'nonce_used' | 'not_a_ca' | 'not_a_certificate' | 'not_a_url' | 'not_allowed' | 'not_alone' | 'not_an_occurrence' | 'not_found' | 'not_lower' | 'not_multiple_of' | 'not_ready' | 'not_supported' | 'not_yet_valid' | 'note_required' | 'number_out_of_range' | 'other_agent' | 'other_subject' | 'other_users' | 'out_of_range' | 'owner_only' | 'path_length' | 'payload_too_large' | 'pkce_unsupported' | 'plan_required' | 'port_not_allowed' | 'precondition_failed' | 'precondition_required' | 'prescriber_exists' | 'private_key' | 'provenance_not_verified' | 'provider_unavailable' | 'range_not_satisfiable' | 'range_too_large' | 'rate_limited' | 'reason_not_allowed' | 'refused_address' | 'remote_media_refused' | 'request_timeout' | 'required' | 'revocation_unknown' | 'revoked' | 'risk_not_flagged' | 'role_limit' | 'role_not_allowed' | 'root_missing' | 'root_of_trust_missing' | 'root_unknown' | 'scheme_not_allowed' | 'second_adjuster_required' | 'service_unavailable' | 'session_canary_locked' | 'session_expired' | 'session_required' | 'shorter_retention' | 'signature_not_invalid' | 'signing_unsupported' | 'software_only' | 'sso_login_refused' | 'sso_required' | 'stale' | 'still_arriving' | 'text_not_kept' | 'too_deep' | 'too_few' | 'too_large' | 'too_long' | 'too_many' | 'too_many_pixels' | 'too_many_values' | 'too_short' | 'transition_not_allowed' | 'unexpected' | 'unknown' | 'unknown_ca' | 'unknown_challenge' | 'unknown_event_type' | 'unknown_field' | 'unknown_node' | 'unknown_passkey' | 'unknown_policy_field' | 'unknown_timezone' | 'unreadable_media' | 'unsupported' | 'unsupported_attestation' | 'unsupported_key' | 'unsupported_media_type' | 'used' | 'user_not_present' | 'user_not_verified' | 'userinfo_not_allowed' | 'weak_key' | 'wider' | 'wrong_challenge' | 'wrong_check_digit' | 'wrong_media_type' | 'wrong_origin' | 'wrong_rp_id' | 'wrong_type'
+export type FieldErrorCode = 'account_key_required' | 'account_not_empty' | 'account_stopped' | 'account_suspended' | 'address_elsewhere' | 'address_not_public' | 'agent_held_by_lock' | 'agent_session_ended' | 'agent_session_revoked' | 'agent_suspended' | 'api_key_expired' | 'api_key_revoked' | 'app_environment' | 'app_unknown' | 'approval_already_decided' | 'approver_not_eligible' | 'assignee_required' | 'authentication_required' | 'backend_capability_missing' | 'backup_eligibility_changed' | 'bad_signature' | 'being_erased' | 'beta_access_required' | 'boot_not_verified' | 'canary_tripped' | 'cap_reached' | 'case_already_open' | 'case_open' | 'chain_broken' | 'chain_too_short' | 'challenge_act_mismatch' | 'challenge_expired' | 'challenge_mismatch' | 'challenge_unknown' | 'challenge_used' | 'chunk_differs' | 'claim_erased' | 'clinical_policy_denied' | 'confirmation_required' | 'confirmer_not_eligible' | 'conflict' | 'conflicting' | 'conflicting_keys' | 'consumer_moved' | 'content_type_mismatch' | 'cosigner_same_npi' | 'cosigner_same_user' | 'counter_not_zero' | 'counter_went_back' | 'cross_origin' | 'csrf_token_invalid' | 'device_revoked' | 'device_unlocked' | 'digest_mismatch' | 'domain_elsewhere' | 'duplicate' | 'duplicate_key' | 'duplicate_line' | 'empty_body' | 'ends_with_answer' | 'environment_mismatch' | 'events_expired' | 'expired' | 'extension_elsewhere' | 'extension_malformed' | 'extension_missing' | 'external_id_reused' | 'external_id_used' | 'fewer_operations' | 'fragment_not_allowed' | 'host_not_allowed' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'in_future' | 'in_the_past' | 'input_refused' | 'insufficient_role' | 'insufficient_scope' | 'internal_error' | 'invalid_amount' | 'invalid_api_key' | 'invalid_base64' | 'invalid_character' | 'invalid_code' | 'invalid_condition' | 'invalid_currency' | 'invalid_cursor' | 'invalid_digest' | 'invalid_encoding' | 'invalid_format' | 'invalid_id' | 'invalid_json' | 'invalid_key' | 'invalid_link' | 'invalid_pattern' | 'invalid_pointer' | 'invalid_request' | 'invalid_signature' | 'invalid_state_transition' | 'invalid_type' | 'invalid_utf8' | 'invalid_value' | 'ip_not_allowed' | 'is_a_ca' | 'issuer_level_differs' | 'issuer_mismatch' | 'issuer_name_differs' | 'issuer_not_ca' | 'key_id_mismatch' | 'key_mismatch' | 'key_not_generated' | 'key_read_only' | 'key_usage' | 'last_admin_key' | 'last_owner' | 'leave_first' | 'levels_differ' | 'limit_reached' | 'lone_surrogate' | 'lower_rate' | 'malformed' | 'many_tenants' | 'matches_nothing' | 'method_not_allowed' | 'mismatch' | 'ml_dsa_key' | 'monthly_cap_exceeded' | 'name_mismatch' | 'no_chunks' | 'nonce_mismatch' | 'nonce_used' | 'not_a_ca' | 'not_a_certificate' | 'not_a_url' | 'not_allowed' | 'not_alone' | 'not_an_occurrence' | 'not_found' | 'not_lower' | 'not_multiple_of' | 'not_ready' | 'not_supported' | 'not_yet_valid' | 'note_required' | 'number_out_of_range' | 'other_agent' | 'other_subject' | 'other_users' | 'out_of_range' | 'owner_only' | 'passkey_required' | 'path_length' | 'payload_hash_mismatch' | 'payload_too_large' | 'pkce_unsupported' | 'plan_required' | 'port_not_allowed' | 'precondition_failed' | 'precondition_required' | 'prescriber_excluded' | 'prescriber_exists' | 'prescriber_tier_insufficient' | 'private_key' | 'provenance_not_verified' | 'provider_unavailable' | 'range_not_satisfiable' | 'range_too_large' | 'rate_limited' | 'reason_not_allowed' | 'refused_address' | 'remote_media_refused' | 'request_timeout' | 'required' | 'revocation_unknown' | 'revoked' | 'risk_not_flagged' | 'role_limit' | 'role_not_allowed' | 'root_missing' | 'root_of_trust_missing' | 'root_unknown' | 'scheme_not_allowed' | 'second_adjuster_required' | 'service_unavailable' | 'session_canary_locked' | 'session_expired' | 'session_required' | 'shorter_retention' | 'signature_not_invalid' | 'signer_mismatch' | 'signing_unsupported' | 'software_only' | 'sso_login_refused' | 'sso_required' | 'stale' | 'still_arriving' | 'text_not_kept' | 'too_deep' | 'too_few' | 'too_large' | 'too_long' | 'too_many' | 'too_many_pixels' | 'too_many_values' | 'too_short' | 'transition_not_allowed' | 'unexpected' | 'unknown' | 'unknown_ca' | 'unknown_challenge' | 'unknown_event_type' | 'unknown_field' | 'unknown_node' | 'unknown_passkey' | 'unknown_policy_field' | 'unknown_timezone' | 'unreadable_media' | 'unsupported' | 'unsupported_attestation' | 'unsupported_key' | 'unsupported_media_type' | 'used' | 'user_not_present' | 'user_not_verified' | 'userinfo_not_allowed' | 'weak_key' | 'wider' | 'wrong_challenge' | 'wrong_check_digit' | 'wrong_media_type' | 'wrong_origin' | 'wrong_rp_id' | 'wrong_type'
 
 export type FinishReason = 'stop' | 'length' | 'canary_tripped' | 'tool_calls' | 'refusal' | 'content_filter'
 
@@ -3039,6 +3081,7 @@ export interface Intent {
   deviceId: string
   mandateId: string | null
   scheduleId: string | null
+  orderId: string | null
   traceId: string | null
   audience: string | null
   /** A person confirmed exactly this action with a passkey. */
@@ -3068,6 +3111,9 @@ export interface IntentBindings {
   deviceId: string
   mandateId: string | null
   scheduleId: string | null
+  orderId: string | null
+  /** Content of the order that the token is bound to. */
+  orderHash: string | null
   /** A person confirmed exactly this action with a passkey. */
   biometric: boolean
   /** Value in the request. */
@@ -3882,6 +3928,151 @@ export interface OperationUse {
   days: UsageDay[]
 }
 
+export interface Order {
+  orderId: string
+  status: Open<OrderStatus>
+  /** Counts all changes. The `ETag` has it. */
+  version: number
+  /** Counts edits, each of which voids the signatures. */
+  revision: number
+  /** SHA-256 in base64url of the canonical JSON of what is signed: see the guide Clinician orders. */
+  orderHash: string
+  hashVersion: 1
+  prescriberId: string
+  prescriberNpi: string
+  patientRef: string
+  encounterRef: string | null
+  medication: OrderedMedication
+  /** The strictest of what was asked for, the formulary and the table. */
+  schedule: Open<DrugSchedule>
+  /** Which of the three decided. */
+  scheduleSource: Open<ScheduleSource>
+  /** Substance of 21 CFR 1308 that was found, if the table decided. */
+  scheduleSubstance: string | null
+  scheduleRequested: Open<DrugSchedule>
+  quantity: OrderedQuantity
+  refills: number
+  sig: string
+  usState: Open<UsState> | null
+  actionPayload: OrderPayload | null
+  /** Text of the FHIR resource as it came; null for an order in JSON. */
+  resource: string | null
+  /** SHA-256 in base64url of that text. */
+  resourceHash: string | null
+  needs: OrderNeeds
+  /** What is possible in this status. */
+  allowedActs: Open<OrderAct>[]
+  /** Exclusion lists that are missing or outdated. */
+  warnings: Open<OrderWarning>[]
+  /** Also those that an edit voided. */
+  signatures: OrderSignature[]
+  authorizedAt: string | null
+  expiresAt: string
+  /** When it was executed, declined or cancelled. */
+  endedAt: string | null
+  endedBy: Actor | null
+  endedReason: Open<OrderEndReason> | null
+  /** Decision that executed it. */
+  decisionId: string | null
+  createdBy: Actor
+  createdAt: string
+  updatedAt: string
+}
+
+export type OrderAct = 'edit' | 'sign' | 'cosign' | 'decline' | 'cancel' | 'execute'
+
+export type OrderCancelReason = 'entered_in_error' | 'replaced' | 'no_longer_needed' | 'other'
+
+export interface OrderChallenge extends PasskeyChallenge {
+  act: Open<SignatureAct>
+  /** What is signed: compare it with the hash of what you show. */
+  orderHash: string
+  statement: SigningStatement
+  prescriber: OrderPrescriber
+  order: Order
+}
+
+export type OrderEndReason = 'dose' | 'interaction' | 'indication' | 'duplicate' | 'identity' | 'other' | 'entered_in_error' | 'replaced' | 'no_longer_needed'
+
+export interface OrderList {
+  object: 'list'
+  data: Order[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+/** The rule that the clinical policy has now for the schedule of the order. */
+export interface OrderNeeds {
+  deny: boolean
+  tier: PrescriberTier
+  passkey: boolean
+  cosign: boolean
+  maxRefills: number
+  validityDays: number | null
+}
+
+/** At most 64 KiB as canonical JSON (RFC 8785) and 32 levels. */
+export type OrderPayload = Record<string, unknown>
+
+/** Name and registrations of the prescriber, which the signer has to see. */
+export interface OrderPrescriber {
+  first: string
+  last: string
+  npi: string
+  deaNumbers: string[]
+}
+
+export interface OrderSignature {
+  act: Open<SignatureAct>
+  /** Edit of the order that was signed. */
+  revision: number
+  orderHash: string
+  /** Who signed. */
+  prescriberId: string
+  signedBy: Actor
+  /** session: the signed-in person confirmed, where the policy asks for no passkey. */
+  method: Open<SignatureMethod>
+  passkeyId: string | null
+  /** Version of the statement that the signer saw. */
+  statementVersion: string
+  signedAt: string
+  /** When an edit voided it. */
+  voidedAt: string | null
+}
+
+export type OrderStatus = 'draft' | 'pending_cosign' | 'authorized' | 'executed' | 'declined' | 'cancelled' | 'expired'
+
+export type OrderWarning = 'leie_stale' | 'sam_stale'
+
+export interface OrderedMedication {
+  rxnorm: string | null
+  name: string
+}
+
+export interface OrderedMedicationRequest {
+  /** Concept id of RxNorm (RXCUI). Default: `null`. */
+  rxnorm?: string | null | undefined
+  name: string
+  /** Schedule that you know. The formulary and the table of 21 CFR 1308 can only make it stricter. Default: `none`. */
+  schedule?: DrugSchedule | undefined
+}
+
+export interface OrderedQuantity {
+  /** Decimal with the digits that were sent. */
+  value: string
+  unit: string | null
+}
+
+export interface OrderedQuantityRequest {
+  /** Decimal, whose digits are kept as they are. */
+  value: string
+  /** Default: `null`. */
+  unit?: string | null | undefined
+}
+
 export interface Overview {
   environment: Open<Environment>
   cases: OverviewCases | null
@@ -4239,7 +4430,7 @@ export interface PendingDeliveries {
   oldestCreatedAt: string | null
 }
 
-export type Permission = 'claims.read' | 'claims.submit' | 'claims.erase' | 'cases.read' | 'cases.write' | 'screening.read' | 'screening.use' | 'devices.read' | 'devices.write' | 'agents.read' | 'agents.write' | 'agents.suspend' | 'traces.read' | 'traces.write' | 'shares.write' | 'disclosures.read' | 'disclosures.decide' | 'texts.read' | 'texts.erase' | 'locks.read' | 'locks.write' | 'decisions.read' | 'decisions.facts' | 'policy.read' | 'policy.write' | 'intents.read' | 'intents.write' | 'intents.stop' | 'approvals.read' | 'approvals.decide' | 'passkeys.own' | 'mandates.read' | 'mandates.write' | 'schedules.read' | 'schedules.write' | 'prescribers.read' | 'prescribers.write' | 'prescribers.confirm' | 'exclusions.write' | 'clinical_policy.write' | 'webhooks.read' | 'webhooks.write' | 'events.read' | 'keys.manage' | 'account.read' | 'account.write' | 'usage.read' | 'plan.write' | 'products.write' | 'team.read' | 'team.write' | 'sso.write' | 'audit.read' | 'account.export' | 'account.close' | 'session.own'
+export type Permission = 'claims.read' | 'claims.submit' | 'claims.erase' | 'cases.read' | 'cases.write' | 'screening.read' | 'screening.use' | 'devices.read' | 'devices.write' | 'agents.read' | 'agents.write' | 'agents.suspend' | 'traces.read' | 'traces.write' | 'shares.write' | 'disclosures.read' | 'disclosures.decide' | 'texts.read' | 'texts.erase' | 'locks.read' | 'locks.write' | 'decisions.read' | 'decisions.facts' | 'policy.read' | 'policy.write' | 'intents.read' | 'intents.write' | 'intents.stop' | 'approvals.read' | 'approvals.decide' | 'passkeys.own' | 'mandates.read' | 'mandates.write' | 'schedules.read' | 'schedules.write' | 'prescribers.read' | 'prescribers.write' | 'prescribers.confirm' | 'orders.read' | 'orders.write' | 'orders.sign' | 'exclusions.write' | 'clinical_policy.write' | 'webhooks.read' | 'webhooks.write' | 'events.read' | 'keys.manage' | 'account.read' | 'account.write' | 'usage.read' | 'plan.write' | 'products.write' | 'team.read' | 'team.write' | 'sso.write' | 'audit.read' | 'account.export' | 'account.close' | 'session.own'
 
 export interface PingData {
   webhook_endpoint_id: string
@@ -5331,6 +5522,8 @@ export interface SchedulePreview {
   cycles: ScheduleCycle[]
 }
 
+export type ScheduleSource = 'request' | 'formulary' | 'table'
+
 export type ScheduleStatus = 'active' | 'paused' | 'exhausted' | 'cancelled'
 
 export interface ScimToken {
@@ -5699,6 +5892,15 @@ export interface ShiftedNeuron {
 
 export type SignInMethod = 'magic_link' | 'operator_link' | 'invite' | 'sso'
 
+export interface SignOrderRequest {
+  /** Required where `needs.passkey` of the order says so, and for API keys. */
+  passkeyAssertion?: PasskeyAssertion | undefined
+}
+
+export type SignatureAct = 'sign' | 'cosign'
+
+export type SignatureMethod = 'passkey' | 'session'
+
 export interface SignedEvidencePacket {
   object: 'evidence_packet'
   packet: EvidencePacket
@@ -5706,6 +5908,12 @@ export interface SignedEvidencePacket {
   packetSha256: string
   /** A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/attest/evidence.md. */
   signature: string
+}
+
+export interface SigningStatement {
+  version: string
+  /** Show it to the signer (21 CFR 1311.140(a)(3)). */
+  text: string
 }
 
 export interface SimulatePolicyRequest {
@@ -6300,6 +6508,19 @@ export interface UpdateDeviceRequest {
   name: string | null
 }
 
+export interface UpdateOrderRequest {
+  /** Your reference of the patient, such as `Patient/123`. Sealed at rest. */
+  patientRef?: string | undefined
+  encounterRef?: string | null | undefined
+  medication?: OrderedMedicationRequest | undefined
+  quantity?: OrderedQuantityRequest | undefined
+  refills?: number | undefined
+  /** Directions for use. */
+  sig?: string | undefined
+  usState?: UsState | null | undefined
+  actionPayload?: OrderPayload | null | undefined
+}
+
 export interface UpdatePrescriberRequest {
   /** National Provider Identifier. When its check digit is wrong, the error says what the last digit would be. */
   npi?: string | undefined
@@ -6442,11 +6663,12 @@ export interface VerifyResult {
    * `context_hash_mismatch`, `canary_reading_mismatch`, `token_already_executed`, `mandate_revoked`, `mandate_expired`,
    * `mandate_heartbeat_lapsed`, `mandate_constraint_violated`, `mandate_budget_exceeded`,
    * `schedule_counterparty_mismatch`, `schedule_amount_exceeded`, `schedule_already_executed`,
-   * `schedule_occurrences_exhausted`, `schedule_window_missed`, `prescriber_excluded`, `prescriber_tier_insufficient`,
-   * `controlled_substance_cosign_required`, `order_declined`, `biometric_required`, `hardware_required_above_500`,
-   * `policy_denied`, `policy_biometric_required`, `policy_hardware_required`, `policy_tier_required`, `canary_tripped`,
-   * `canary_unavailable`, `policy_webhook_denied`, `policy_webhook_unavailable`, `approval_pending`, or a policy rule’s
-   * own reason. When several reasons apply, the first in this order is answered.
+   * `schedule_occurrences_exhausted`, `schedule_window_missed`, `prescriber_excluded`, `order_declined`,
+   * `prescriber_tier_insufficient`, `controlled_substance_cosign_required`, `biometric_required`,
+   * `hardware_required_above_500`, `policy_denied`, `policy_biometric_required`, `policy_hardware_required`,
+   * `policy_tier_required`, `canary_tripped`, `canary_unavailable`, `policy_webhook_denied`,
+   * `policy_webhook_unavailable`, `approval_pending`, or a policy rule’s own reason. When several reasons apply, the
+   * first in this order is answered.
    */
   reason: string | null
   detail: string
@@ -7143,6 +7365,22 @@ export interface ListFormularyEntriesQuery {
   limit?: number | undefined
   /** `next_cursor` of the page before. */
   cursor?: string | undefined
+}
+
+/** The arguments of clinical.orders.list. */
+export interface ListOrdersQuery {
+  /** Most items of a page; 20 when absent. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+  /** Created at or after this time. */
+  createdGte?: string | undefined
+  /** Created before this time. */
+  createdLt?: string | undefined
+  include?: 'total_count' | undefined
+  status?: OrderStatus | readonly OrderStatus[] | undefined
+  prescriberId?: string | undefined
+  schedule?: DrugSchedule | readonly DrugSchedule[] | undefined
 }
 
 /** The arguments of clinical.policyVersions.list. */

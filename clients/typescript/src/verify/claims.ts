@@ -39,6 +39,8 @@ const OPTIONAL: Record<string, Check> = {
   mandate_id: isText,
   schedule_id: isText,
   cycle: isCount,
+  order_id: isText,
+  order_hash: isHash,
   biometric: isBiometric,
   approval_id: isText,
   single_use: isFlag,

@@ -35,6 +35,9 @@ export interface IntentClaims {
   mandate_id?: string
   schedule_id?: string
   cycle?: number
+  order_id?: string
+  /** Content of the order when the token was issued. */
+  order_hash?: string
   biometric?: { verified: boolean; credential: string; uv: boolean; at: number }
   approval_id?: string
   /** true: the token can be executed once. Whether it was, only the service knows. */
@@ -120,8 +123,9 @@ function refused(
   return { valid: false, reason, problem, claims, notChecked: [], requiresOnline: false }
 }
 
-function bindingsOf({ approval_id: approval, mandate_id: mandate, schedule_id: schedule }: IntentClaims): string[] {
-  return Object.entries({ approval, mandate, schedule }).flatMap(([name, id]) => (id === undefined ? [] : [name]))
+function bindingsOf({ approval_id, mandate_id, schedule_id, order_id }: IntentClaims): string[] {
+  const ids = { approval: approval_id, mandate: mandate_id, schedule: schedule_id, order: order_id }
+  return Object.entries(ids).flatMap(([name, id]) => (id === undefined ? [] : [name]))
 }
 
 function uncheckedOf(claims: IntentClaims, audience: string | undefined): string[] {

@@ -46,6 +46,9 @@ class IntentClaims(TypedDict):
     mandate_id: NotRequired[str]
     schedule_id: NotRequired[str]
     cycle: NotRequired[int]
+    order_id: NotRequired[str]
+    order_hash: NotRequired[str]
+    """Content of the order when the token was issued."""
     biometric: NotRequired[Biometric]
     approval_id: NotRequired[str]
     single_use: NotRequired[bool]
@@ -121,6 +124,8 @@ _OPTIONAL: Mapping[str, _Check] = {
     "mandate_id": _is_text,
     "schedule_id": _is_text,
     "cycle": _is_count,
+    "order_id": _is_text,
+    "order_hash": _is_hash,
     "biometric": _is_biometric,
     "approval_id": _is_text,
     "single_use": _is_flag,

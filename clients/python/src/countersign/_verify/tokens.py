@@ -225,7 +225,7 @@ def _value_of(character: str) -> int:
 
 
 def _bindings_of(claims: IntentClaims) -> list[str]:
-    ids = {"approval": "approval_id", "mandate": "mandate_id", "schedule": "schedule_id"}
+    ids = {"approval": "approval_id", "mandate": "mandate_id", "schedule": "schedule_id", "order": "order_id"}
     return [name for name, claim in ids.items() if claim in claims]
 
 
