@@ -46,6 +46,10 @@ const PAGES: readonly { name: string; path: string; opens?: string }[] = [
   { name: 'locks', path: 'locks' },
   { name: 'revocations', path: 'revocations' },
   { name: 'reports', path: 'reports' },
+  { name: 'orders', path: 'orders' },
+  { name: 'order', path: 'orders', opens: 'orders/ord_' },
+  { name: 'prescribers', path: 'prescribers' },
+  { name: 'exclusion-lists', path: 'exclusion-lists' },
 ]
 
 process.exit(await main())
