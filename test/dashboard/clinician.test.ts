@@ -3,9 +3,12 @@
 
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { workOf } from '#src/services.ts'
 import type { TestCaller } from '../support/callers.ts'
 import { type Dashboard, findInaccessible, hasChromium, startDashboard, type Visitor } from '../support/dashboard.ts'
+import { leieFile, samFile } from '../support/exclusion-lists.ts'
 import { listNobodyToday } from '../support/exclusion-rows.ts'
+import { createJobs } from '../support/jobs.ts'
 import { type Localhost, openLocalhost } from '../support/localhost.ts'
 import { enterOrder, enterPrescriber } from './clinical-rows.ts'
 
@@ -199,6 +202,38 @@ describe.skipIf(!hasChromium)('a clinician (skipped where there is no Chromium)'
     await dialog.getByRole('button', { name: 'Decline' }).click()
     await page.getByText('A clinician declined it.').waitFor()
     expect(await read(id)).toMatchObject({ status: 'declined', ended_reason: 'interaction' })
+  })
+
+  it('uploads a list, is told why another file was refused, and clears a review that the list opened', async () => {
+    const { page } = owner
+    const { service } = dashboard
+    const jobs = createJobs(service.test, 'exclusions')
+    const work = workOf(service.services, 'exclusions')
+    await page.goto(`${root}/app/sandbox/exclusion-lists`)
+    const leie = page.getByRole('region', { name: 'LEIE of the OIG' })
+    const upload = async (name: string, buffer: Buffer) => {
+      await leie.getByLabel('A file of LEIE').setInputFiles({ name, mimeType: 'text/csv', buffer })
+      await leie.getByText('The file is uploaded, and is being read.').waitFor()
+      await jobs.drain(work, caller)
+    }
+    await upload('UPDATED.csv', samFile([]))
+    await leie.getByRole('alert', { name: 'The file was refused: missing_columns' }).waitFor()
+    const today = new Date().toISOString().slice(0, 10).replaceAll('-', '')
+    await upload('UPDATED.csv', leieFile([{ LASTNAME: 'EXAMPLE', FIRSTNAME: 'ROBIN', EXCLDATE: today }]))
+    await leie.getByText('The list is in force').waitFor()
+    await leie.getByText('0 of at most 45 days').waitFor()
+    await page.getByRole('link', { name: 'Open reviews' }).click()
+    await page.getByRole('table', { name: 'Exclusion reviews' }).getByRole('link', { name: /^exr/ }).click()
+    await press(page, 'Clear')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Reason' }).click()
+    await page.getByRole('option', { name: 'birth date differs' }).click()
+    await press(page, 'Continue')
+    await dialog.getByText('The row is about another person').waitFor()
+    await dialog.getByRole('button', { name: 'Clear' }).click()
+    await page.getByRole('main').getByText('birth date differs').waitFor()
+    const { json } = await service.call(caller, '/v1/clinical/exclusion-reviews')
+    expect(json).toMatchObject({ data: [{ status: 'cleared', prescriber_id: prescriber }] })
     expect([...robin.complaints, ...mika.complaints, ...owner.complaints]).toEqual([])
   })
 })
