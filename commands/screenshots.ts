@@ -63,6 +63,10 @@ const PAGES: readonly { name: string; path: string; opens?: string }[] = [
   { name: 'passkeys', path: 'passkeys' },
   { name: 'exports', path: 'exports' },
   { name: 'closing', path: 'closing' },
+  { name: 'orders', path: 'orders' },
+  { name: 'order', path: 'orders', opens: 'orders/ord_' },
+  { name: 'prescribers', path: 'prescribers' },
+  { name: 'exclusion-lists', path: 'exclusion-lists' },
 ]
 
 process.exit(await main())

@@ -48,6 +48,7 @@ export const NOT_CALLED: readonly string[] = [
   'GET /app/*path',
   'GET /app/assets/:name',
   'GET /approve',
+  'GET /orders',
   'GET /v1/auth/scim-tokens',
   'GET /v1/auth/sso/config',
   'GET /v1/auth/sso/start',

@@ -46,6 +46,7 @@ export function dashboardRoutes(files: DashboardFiles): Route[] {
     shownAt('/app', 'openDashboard', 'The dashboard', index),
     shownAt('/app/*path', 'openDashboardPage', 'A page of the dashboard', index),
     shownAt('/approve', 'showApprovals', 'The page on which people approve and deny the actions of agents', index),
+    shownAt('/orders', 'showOrders', 'The page on which clinicians sign orders', index),
     shownAt('/passkeys', 'showPasskeys', 'The page on which people register, name and remove their passkeys', index),
     shownAt('/login/link', 'showLogin', 'The page of login links: it uses nothing up by itself', index),
     shownAt('/login/invite', 'showInvite', 'The page of invites: it uses nothing up by itself', index),

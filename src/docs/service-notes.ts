@@ -112,6 +112,9 @@ export const SERVICE_NOTES: Record<string, Note> = {
     description:
       'The id of an approval is in the fragment of the address; without one, the page lists what is pending.',
   },
+  'GET /orders': {
+    description: 'The id of an order is in the fragment of the address; without one, the page lists all orders.',
+  },
   'GET /share': {
     description: 'The token of the share is in the fragment of the address, which browsers send to no server.',
   },

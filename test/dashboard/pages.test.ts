@@ -8,6 +8,8 @@ import { ACCOUNT_PAGES } from './account-pages.ts'
 import { type AccountIds, makeAccountData } from './account-rows.ts'
 import { AUTHORIZE_PAGES } from './authorize-pages.ts'
 import { type AuthorizeIds, makeAuthorizeData } from './authorize-rows.ts'
+import { CLINICAL_PAGES } from './clinical-pages.ts'
+import { type ClinicalIds, makeClinicalData } from './clinical-rows.ts'
 import { MISSING, type PageRow } from './page-row.ts'
 import { makePageData, type PageIds } from './rows.ts'
 
@@ -86,13 +88,14 @@ const PAGES: readonly PageRow[] = [
     empty: MISSING,
   },
   ...AUTHORIZE_PAGES,
+  ...CLINICAL_PAGES,
   ...ACCOUNT_PAGES,
 ]
 
 describe.skipIf(!hasChromium)('the pages of the dashboard (skipped where there is no Chromium)', () => {
   let dashboard: Dashboard
   let scope: TestCaller
-  let ids: PageIds & AuthorizeIds & AccountIds
+  let ids: PageIds & AuthorizeIds & AccountIds & ClinicalIds
   let owner: Visitor
   let stranger: Visitor
   let developer: Visitor
@@ -104,6 +107,7 @@ describe.skipIf(!hasChromium)('the pages of the dashboard (skipped where there i
       ...(await makePageData(dashboard.service, scope)),
       ...(await makeAuthorizeData(dashboard.service, scope)),
       ...(await makeAccountData(dashboard.service, scope)),
+      ...(await makeClinicalData(dashboard.service, scope)),
     }
     owner = await dashboard.signIn(scope.accountId)
     const empty = await dashboard.service.makeCaller()

@@ -42,8 +42,8 @@ describe('the dashboard', () => {
 
   it('answers one page at every address, with a nonce that no other answer has', async () => {
     const answers = await Promise.all(
-      ['/app', '/app/sandbox/overview', '/app/live/claims/clm_live_1', '/app/a/b/c/d', '/approve'].map((path) =>
-        get(path),
+      ['/app', '/app/sandbox/overview', '/app/live/claims/clm_live_1', '/app/a/b/c/d', '/approve', '/orders'].map(
+        (path) => get(path),
       ),
     )
     const nonces = await Promise.all(
@@ -55,7 +55,7 @@ describe('the dashboard', () => {
         return nonce
       }),
     )
-    expect(new Set(nonces).size).toBe(5)
+    expect(new Set(nonces).size).toBe(6)
     const policy = answers[0]?.headers.get('content-security-policy') ?? ''
     expect(policy).toContain("script-src 'self';")
     expect(policy).not.toMatch(/unsafe|https?:|\*/)

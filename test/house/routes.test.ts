@@ -338,6 +338,7 @@ const PUBLIC = [
   'GET /login/invite',
   'GET /login/link',
   'GET /login/sso',
+  'GET /orders',
   'GET /passkeys',
   'GET /share',
   'GET /v1/auth/sso/start',

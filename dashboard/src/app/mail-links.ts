@@ -1,14 +1,18 @@
 // Addresses that mails name, which stand outside of /app. They lead on before the router reads the address: the fragment names
 // the object, and is gone afterwards.
 
-const APPROVAL = /^#(apr_(test|live)_[0-9a-z]{26})$/
-
 const { pathname, hash } = window.location
-if (pathname === '/approve') {
-  const [, id, word] = APPROVAL.exec(hash) ?? []
+// The list that each address leads to, and the type of the ids in its fragment.
+const LISTS: Record<string, readonly [path: string, type: string]> = {
+  '/approve': ['approvals', 'apr'],
+  '/orders': ['orders', 'ord'],
+}
+const list = LISTS[pathname]
+if (list !== undefined) {
+  const [path, type] = list
+  const [, id, word] = new RegExp(`^#(${type}_(test|live)_[0-9a-z]{26})$`).exec(hash) ?? []
   const environment = word === 'live' ? 'live' : 'sandbox'
-  const path = id === undefined ? 'approvals' : `approvals/${id}`
-  window.history.replaceState(null, '', `/app/${environment}/${path}`)
+  window.history.replaceState(null, '', `/app/${environment}/${id === undefined ? path : `${path}/${id}`}`)
 }
 if (pathname === '/passkeys') window.history.replaceState(null, '', '/app/sandbox/passkeys')
 

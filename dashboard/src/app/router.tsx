@@ -104,6 +104,25 @@ const pages = [
   page('reports/unexecuted', () =>
     import('../pages/reports/lists.tsx').then(({ Unexecuted }) => ({ Page: Unexecuted })),
   ),
+  page('orders', () => import('../pages/orders/list.tsx')),
+  page('orders/$id', () => import('../pages/orders/order.tsx')),
+  page('prescribers', () => import('../pages/prescribers/prescribers.tsx')),
+  page('prescribers/$id', () =>
+    import('../pages/prescribers/prescribers.tsx').then(({ DetailOf }) => ({ Page: DetailOf })),
+  ),
+  page('exclusion-lists', () => import('../pages/exclusions/lists.tsx')),
+  page('exclusion-imports', () => import('../pages/exclusions/imports.tsx')),
+  page('exclusion-imports/$id', () =>
+    import('../pages/exclusions/imports.tsx').then(({ DetailOf }) => ({ Page: DetailOf })),
+  ),
+  page('exclusion-reviews', () => import('../pages/exclusions/reviews.tsx')),
+  page('exclusion-reviews/$id', () =>
+    import('../pages/exclusions/reviews.tsx').then(({ DetailOf }) => ({ Page: DetailOf })),
+  ),
+  page('exclusion-screenings', () => import('../pages/exclusions/screenings.tsx')),
+  page('exclusion-screenings/$id', () =>
+    import('../pages/exclusions/screenings.tsx').then(({ Changes }) => ({ Page: Changes })),
+  ),
   page('keys', () => import('../pages/keys/list.tsx')),
   page('keys/$id', () => import('../pages/keys/key.tsx')),
   page('endpoints', () => import('../pages/endpoints/list.tsx')),

@@ -42,6 +42,22 @@ export const SECTIONS: readonly { title: string; sections: readonly Section[] }[
     ],
   },
   {
+    title: 'Clinical',
+    sections: [
+      { title: 'Orders', path: 'orders', permission: 'orders.read', product: 'authorize' },
+      { title: 'Prescribers', path: 'prescribers', permission: 'prescribers.read', product: 'authorize' },
+      { title: 'Exclusion lists', path: 'exclusion-lists', permission: 'prescribers.read', product: 'authorize' },
+      { title: 'Exclusion reviews', path: 'exclusion-reviews', permission: 'prescribers.read', product: 'authorize' },
+      { title: 'List imports', path: 'exclusion-imports', permission: 'prescribers.read', product: 'authorize' },
+      {
+        title: 'List screenings',
+        path: 'exclusion-screenings',
+        permission: 'prescribers.read',
+        product: 'authorize',
+      },
+    ],
+  },
+  {
     title: 'Developers',
     sections: [
       { title: 'API keys', path: 'keys', permission: 'keys.manage' },
@@ -105,6 +121,11 @@ const BY_PREFIX: Record<string, string> = {
   agt: 'agents',
   lck: 'locks',
   rev: 'revocations',
+  ord: 'orders',
+  prs: 'prescribers',
+  exr: 'exclusion-reviews',
+  exi: 'exclusion-imports',
+  exs: 'exclusion-screenings',
   key: 'keys',
   whe: 'endpoints',
   whd: 'deliveries',

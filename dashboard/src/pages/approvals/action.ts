@@ -3,6 +3,7 @@
 
 import type { Approval, Mandate } from '@countersign/client'
 import { canonicalize, type Json } from '@countersign/client/verify'
+import { hashOf } from '../../parts/hash.ts'
 import type { Client } from '../../recipe/list-page.tsx'
 
 export interface Proved {
@@ -46,16 +47,6 @@ function canonicalOf(payload: unknown): string | undefined {
   } catch {
     return undefined
   }
-}
-
-async function hashOf(text: string | undefined): Promise<string> {
-  // Browsers compute hashes over https and on this machine alone.
-  if (text === undefined || window.crypto.subtle === undefined) return ''
-  const digest = new Uint8Array(await window.crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return btoa(String.fromCharCode(...digest))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
 }
 
 /** The amount of an action with its currency, as the payload has them; undefined where it names none. */

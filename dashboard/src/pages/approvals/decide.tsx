@@ -8,10 +8,10 @@ import { type FormEvent, useRef, useState } from 'react'
 import { useClient } from '../../app/session.tsx'
 import { useDraft } from '../../parts/draft.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { NotSigned, signChallenge } from '../../parts/passkey.ts'
+import { useRest } from '../../parts/rest.ts'
 import { StillWaiting, useOnceKey } from '../../parts/send.tsx'
 import { type Proved, prove, readProved, subjectOf } from './action.ts'
-import { NotSigned, signApproval } from './passkey.ts'
-import { useRest } from './rest.ts'
 
 const MAX_COMMENT = 1_000
 const EMPTY = { comment: '' }
@@ -45,7 +45,9 @@ export function Decide({ proved, onRead }: DecideProps) {
     if (decision === 'deny') {
       return client.approvals.deny(approvalId, { reason: comment }, { idempotencyKey: keyOf(['deny', comment]) })
     }
-    const passkeyAssertion = requirePasskey ? await signApproval(client, approvalId) : undefined
+    const passkeyAssertion = requirePasskey
+      ? await signChallenge(await client.approvals.challenges.create(approvalId))
+      : undefined
     const sent = { ...(comment === '' ? {} : { comment }), passkeyAssertion }
     return client.approvals.approve(approvalId, sent, { idempotencyKey: keyOf(['approve', sent]) })
   }

@@ -1,15 +1,16 @@
-// A passkey signs a challenge of the service, which is bound to one approval and its action.
+// A passkey signs a challenge of the service, which is bound to one act and its content.
 
-import type { PasskeyAssertion } from '@countersign/client'
+import type { PasskeyAssertion, PasskeyChallenge } from '@countersign/client'
 import { startAuthentication } from '@simplewebauthn/browser'
-import type { Client } from '../../recipe/list-page.tsx'
 
 /** Why a passkey did not sign, for people. */
 export class NotSigned extends Error {}
 
-/** @throws {CountersignError} @throws {NotSigned} */
-export async function signApproval(client: Client, approvalId: string): Promise<PasskeyAssertion> {
-  const { challengeId, options } = await client.approvals.challenges.create(approvalId)
+/** @throws {NotSigned} */
+export async function signChallenge({
+  challengeId,
+  options,
+}: Pick<PasskeyChallenge, 'challengeId' | 'options'>): Promise<PasskeyAssertion> {
   try {
     const { id, rawId, response, authenticatorAttachment } = await startAuthentication({
       optionsJSON: options as Parameters<typeof startAuthentication>[0]['optionsJSON'],
