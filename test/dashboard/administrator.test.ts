@@ -160,7 +160,7 @@ describe.skipIf(!hasChromium)('an administrator (skipped where there is no Chrom
     await page.getByRole('button', { name: 'Change', exact: true }).click()
     await dialog().getByLabel('Users of the domain sign in by it only').check()
     await dialog().getByRole('button', { name: 'Change', exact: true }).click()
-    await page.getByText('users of the domain sign in by it only').waitFor()
+    await page.getByText('users of the domain sign in by it only', { exact: true }).waitFor()
   })
 
   it('registers a passkey, renames it and removes it', async () => {

@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)('a clinician (skipped where there is no Chromium)'
     const id = await enter()
     await robin.page.goto(`${root}/orders#${id}`)
     const order = robin.page.getByRole('region', { name: 'The order' })
-    await order.waitFor()
+    await order.getByText('Robin Example').waitFor()
     expect(new URL(robin.page.url()).pathname).toBe(`/app/sandbox/orders/${id}`)
     const shown = await order.textContent()
     const { order_hash: hash } = (await read(id)) as { order_hash: string }

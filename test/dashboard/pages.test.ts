@@ -155,6 +155,8 @@ describe.skipIf(!hasChromium)('the pages of the dashboard (skipped where there i
       if (isSample) expect(await findInaccessible(page)).toEqual([])
       await page.unroute(request)
       await page.getByRole('button', { name: 'Try again' }).first().click()
+      // Away from what would show a tooltip.
+      await page.mouse.move(0, 0)
       await page.getByText('The service restarts.').first().waitFor({ state: 'detached' })
       await page.getByRole('heading', { level: 1, name: heading }).waitFor()
       await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })

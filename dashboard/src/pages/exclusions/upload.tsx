@@ -35,7 +35,7 @@ function Form({ list }: { list: 'leie' | 'sam' }) {
       }
       const options = {
         idempotencyKey: keyOf([file.name, file.size, file.lastModified, isForced]),
-        onProgress: ({ loaded }: { loaded: number }) => setShare(loaded / Math.max(1, file.size)),
+        onProgress: ({ sentBytes }: { sentBytes: number }) => setShare(sentBytes / Math.max(1, file.size)),
       }
       const lists = client.clinical.exclusionLists
       return list === 'leie' ? lists.importLeie(file, args, options) : lists.importSam(file, args, options)
