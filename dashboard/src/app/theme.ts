@@ -25,6 +25,8 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   defaultRadius: 'sm',
   cursorType: 'pointer',
+  // Dialogs and menus of people who asked their system for less motion appear at once.
+  respectReducedMotion: true,
   components: {
     // Their header element would be a second banner of the page.
     Modal: { defaultProps: { closeButtonProps: CLOSE, attributes: { header: { role: 'presentation' } } } },

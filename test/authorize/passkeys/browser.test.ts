@@ -113,7 +113,6 @@ describe.skipIf(!hasChromium)(
       expect(new URL(page.url()).pathname).toBe('/app/sandbox/passkeys')
       await add('This laptop')
       await page.getByRole('cell', { name: 'This laptop' }).waitFor()
-      // It fades, with colors that axe would not accept.
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       const [made] = await rows()
       expect(made).toMatchObject({ name: 'This laptop', is_backed_up: false })
