@@ -177,7 +177,7 @@ describe('the bootstrap', () => {
   })
 
   it('waits for an npm whose parent was killed', async () => {
-    const child = run([], { PAUSE_MS: '700' })
+    const child = run([], { PAUSE_MS: '4000' })
     await until(() => existsSync(join(root, 'npm-pid')))
     child.kill('SIGKILL')
     const { code, stderr } = await end(run())

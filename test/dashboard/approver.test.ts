@@ -96,6 +96,8 @@ describe.skipIf(!hasChromium)('an approver (skipped where there is no Chromium)'
       expect(shown).toContain(part)
     }
     expect(await action.locator('img, ul b b').count()).toBe(0)
+    // The mandate is read after the approval.
+    await phone.getByRole('main').getByText('Repairs of the fleet').first().waitFor()
     const all = await phone.getByRole('main').textContent()
     for (const part of ['session-1', 'device-1', 'In words 0', 'Repairs of the fleet', '500 EUR', '2 with the role']) {
       expect(all).toContain(part)
