@@ -5,7 +5,7 @@ import { Countersign, CountersignError } from '@countersign/client'
 /** With the cookies of the browser. */
 export const visitor = new Countersign({ baseUrl: window.location.origin, session: { environment: 'sandbox' } })
 
-/** Without cookies: a share is seen by whoever has its link, and not by the signed-in user. */
+/** Sends no cookies: the credential is the token of the share, and the session of the browser has no part in it. */
 export const stranger = new Countersign({
   baseUrl: window.location.origin,
   session: { environment: 'sandbox' },

@@ -6,7 +6,7 @@ import { useSession } from '../app/session.tsx'
 
 interface ConsequenceProps {
   title: string
-  /** As the person wrote it, if the act takes one. */
+  /** The words of the person, where the act takes a reason. */
   reason?: string | undefined
   /** It lets something run again, or changes nothing that runs. */
   isHarmless?: boolean

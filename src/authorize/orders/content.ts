@@ -22,7 +22,7 @@ export interface OrderContent {
 export interface SignedOrder extends OrderContent {
   order_id: string
   prescriber_id: string
-  /** As it was decided, and not only as it was asked for. */
+  /** The schedule that was decided, which may be stricter than the requested one. */
   schedule: DrugSchedule
   /** Where it is dispensed, since an exclusion may be waived in one state. */
   us_state: string | null

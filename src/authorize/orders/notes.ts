@@ -142,7 +142,7 @@ const SIGNING = [
 export const NOTES: Record<string, Note> = {
   'GET /v1/clinical/orders': {
     description:
-      'An open order that was not executed within 72 hours is expired. As NDJSON, everything that matches: an export for ' +
+      'An open order that was not executed within 72 hours is expired. NDJSON has everything that matches: an export for ' +
       `inspections. ${GUIDE}`,
     answers: { 200: { example: listed(AUTHORIZED) } },
   },
@@ -219,7 +219,8 @@ export const NOTES: Record<string, Note> = {
     problems: [...SIGNING, 'cosigner_same_npi', 'cosigner_same_user'],
   },
   'POST /v1/clinical/orders/:id/decline': {
-    description: 'By another prescriber who is signed in, or by a key. Possible until the order is executed.',
+    description:
+      'Another prescriber who is signed in declines, or a caller with a key. It is possible until the order is executed.',
     examples: { 'The dose is too high': { reason: 'dose' } },
     answers: { 200: { example: ended('declined', 'dose', SECOND) } },
     problems: ['cosigner_same_npi', 'cosigner_same_user', 'invalid_state_transition', 'not_found', 'signer_mismatch'],

@@ -204,7 +204,7 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: FORMULARY } },
   },
   'GET /v1/clinical/formulary/entries': {
-    description: 'As NDJSON, everything.',
+    description: 'NDJSON has the whole formulary.',
     answers: { 200: { example: listed({ rxcui: '1049502', schedule: 'II' }) } },
   },
   'PUT /v1/clinical/formulary': {

@@ -42,10 +42,10 @@ export const factView = z
       .enum(FACT_STATUSES)
       .meta({ id: 'PrescriberFactStatus' })
       .describe('entered counts for tiers 1 and 2; confirmed for tier 3 too; expired and ended for none.'),
-    method: identityMethod.nullable().describe('Of the kind identity.'),
-    us_state: usState.nullable().describe('Of the kind licence.'),
+    method: identityMethod.nullable().describe('Set for the kind identity.'),
+    us_state: usState.nullable().describe('Set for the kind licence.'),
     number: z.string().nullable(),
-    schedules: z.array(controlledSchedule).nullable().describe('Of the kind dea.'),
+    schedules: z.array(controlledSchedule).nullable().describe('Set for the kind dea.'),
     expires_at: time.nullable(),
     warnings: z.array(factWarning),
     entered_by: actorView,

@@ -188,7 +188,7 @@ const boundOrder =
       ...facts,
       order: change(facts.order ?? ORDER),
     })
-/** Of an order whose facts differ by this. */
+/** Facts about an order that authorizes, but for the members that are given. */
 const order = (change: Partial<OrderFacts> | ((before: OrderFacts) => Partial<OrderFacts>)): Change =>
   boundOrder((bound) => {
     const members = typeof change === 'function' ? change(bound.facts) : change

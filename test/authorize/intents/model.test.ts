@@ -28,7 +28,7 @@ type Kind = (typeof KINDS)[number]
 interface ModelToken {
   kind: Kind
   amount: number
-  /** Of the kind `order`: which of them. */
+  /** Names the order, where the kind is `order`. */
   order: number
   approval: 'none' | 'pending' | 'approved' | 'denied'
   isRevoked: boolean

@@ -31,7 +31,7 @@ export interface Expectation {
 
 export interface Task {
   scenario: Scenario
-  /** Of the files `effects` and `told`, with a line for each effect and each call of onUnknown. */
+  /** Folder of the files `effects` and `told`, which have a line for each effect and each call of onUnknown. */
   folder: string
   /** null: without a journal. */
   journalPath: string | null

@@ -3252,7 +3252,7 @@ class AsyncClinicalFormularyEntriesMethods(AsyncGroup):
     ) -> AsyncPages[models.FormularyEntry, models.FormularyEntryList]:
         """List the concepts of the formulary, in the order of their ids.
 
-        As NDJSON, everything.
+        NDJSON has the whole formulary.
 
         Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also
         developer.
@@ -3455,7 +3455,8 @@ class AsyncClinicalOrdersMethods(AsyncGroup):
     ) -> models.Order:
         """Decline an order as the second clinician, which is final.
 
-        By another prescriber who is signed in, or by a key. Possible until the order is executed.
+        Another prescriber who is signed in declines, or a caller with a key. It is possible until the order is
+        executed.
 
         Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
         """
@@ -3483,7 +3484,7 @@ class AsyncClinicalOrdersMethods(AsyncGroup):
     ) -> AsyncPages[models.Order, models.OrderList]:
         """List clinician orders, newest first.
 
-        An open order that was not executed within 72 hours is expired. As NDJSON, everything that matches: an
+        An open order that was not executed within 72 hours is expired. NDJSON has everything that matches: an
         export for inspections. See the [guide](https://api.example.test/docs/authorize/clinical#orders).
 
         Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also

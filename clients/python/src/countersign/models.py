@@ -3820,12 +3820,12 @@ class PrescriberFact(AnswerModel):
     status: literals.PrescriberFactStatus | str
     """entered counts for tiers 1 and 2; confirmed for tier 3 too; expired and ended for none."""
     method: literals.IdentityMethod | str | None
-    """Of the kind identity."""
+    """Set for the kind identity."""
     us_state: literals.UsState | str | None
-    """Of the kind licence."""
+    """Set for the kind licence."""
     number: str | None
     schedules: list[literals.ControlledSchedule | str] | None
-    """Of the kind dea."""
+    """Set for the kind dea."""
     expires_at: str | None
     warnings: list[literals.PrescriberFactWarning | str]
     entered_by: Actor

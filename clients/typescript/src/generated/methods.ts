@@ -2093,7 +2093,7 @@ export class ClinicalFormularyEntriesMethods extends Group {
   /**
    * List the concepts of the formulary, in the order of their ids.
    *
-   * As NDJSON, everything.
+   * NDJSON has the whole formulary.
    *
    * Scope `admin`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also developer.
    */
@@ -2181,7 +2181,7 @@ export class ClinicalOrdersMethods extends Group {
   /**
    * Decline an order as the second clinician, which is final.
    *
-   * By another prescriber who is signed in, or by a key. Possible until the order is executed.
+   * Another prescriber who is signed in declines, or a caller with a key. It is possible until the order is executed.
    *
    * Scope `escalate`, with a key of your own account. Sessions: owner, admin, approver, analyst, developer.
    */
@@ -2192,7 +2192,7 @@ export class ClinicalOrdersMethods extends Group {
   /**
    * List clinician orders, newest first.
    *
-   * An open order that was not executed within 72 hours is expired. As NDJSON, everything that matches: an export for
+   * An open order that was not executed within 72 hours is expired. NDJSON has everything that matches: an export for
    * inspections. See the [guide](https://api.example.test/docs/authorize/clinical#orders).
    *
    * Scope `intent`, with a key of your own account. Sessions: owner, admin, approver, analyst; in sandbox also

@@ -4869,12 +4869,12 @@ export interface PrescriberFact {
   kind: Open<PrescriberFactKind>
   /** entered counts for tiers 1 and 2; confirmed for tier 3 too; expired and ended for none. */
   status: Open<PrescriberFactStatus>
-  /** Of the kind identity. */
+  /** Set for the kind identity. */
   method: Open<IdentityMethod> | null
-  /** Of the kind licence. */
+  /** Set for the kind licence. */
   usState: Open<UsState> | null
   number: string | null
-  /** Of the kind dea. */
+  /** Set for the kind dea. */
   schedules: Open<ControlledSchedule>[] | null
   expiresAt: string | null
   warnings: Open<PrescriberFactWarning>[]

@@ -3,7 +3,7 @@ import type { Usage } from '@countersign/client'
 export interface UsageOfDay {
   /** In UTC, such as `2026-11-20`. */
   day: string
-  /** By operation. */
+  /** Units of each operation. */
   units: Readonly<Record<string, number>>
   total: number
   /** Since the beginning of the month. */
