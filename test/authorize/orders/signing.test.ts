@@ -1,6 +1,7 @@
 // Signatures on orders: who may sign what, with which challenge, and what is recorded of a refusal.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../support/until.ts'
 import { type Json, ORDERS, type OrderService, PERSONAL, type Prescriber, startOrders } from './service.ts'
 
 let orders: OrderService
@@ -147,6 +148,25 @@ describe('a signature is refused, with a code and an entry of its own,', () => {
     expect(await orders.patch(id, { sig: 'Two tablets' }, 1)).toMatchObject({ status: 200 })
     expect(await answered(id, 'sign', prescriber, { passkey_assertion })).toEqual([409, 'payload_hash_mismatch'])
     expect(await orders.refusals(id)).toEqual([['order_signature_refused', 'sign', 'payload_hash_mismatch']])
+  })
+
+  it('for an order that is edited between the check of the passkey and the lock of the order', async () => {
+    const { test } = orders.service
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    const { order_id: id } = await orders.makeOrder(prescriber)
+    const passkey_assertion = await orders.assertionFor(prescriber.person, id, 'sign')
+    let signing: Promise<unknown> | undefined
+    await test.db.tenant(orders.caller, async (tx) => {
+      const row = [orders.caller.accountId, id, Buffer.alloc(32, 7)]
+      await tx.query(
+        'UPDATE orders SET order_hash = $3, revision = revision + 1 WHERE account_id = $1 AND id = $2',
+        row,
+      )
+      signing = answered(id, 'sign', prescriber, { passkey_assertion })
+      await until(async () => (await test.owner(waiting)).length > 0)
+    })
+    expect(await signing).toEqual([409, 'payload_hash_mismatch'])
+    expect(await facts(id)).toMatchObject({ facts: { status: 'draft', signature: 'none' } })
   })
 
   it('for an expired challenge, none, and a second time', async () => {
