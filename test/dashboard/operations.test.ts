@@ -38,6 +38,7 @@ describe.skipIf(!hasChromium)('the page of operators (skipped where there is no 
     open = await serve(undefined)
     browser = await launchBrowser()
     await makeDead('deliver', 3, (index) => `connect ECONNREFUSED 192.0.2.${index + 1}:443`)
+    await makeDead('deliver', 1, () => 'the certificate has expired')
     await makeDead('attest', 1, () => 'the decoder ended')
     await test.db.tenant(scope, (tx) => enqueue(tx, 'screen', scope, [{ payload: { screeningId: randomUUID() } }]))
     await test.owner(`UPDATE jobs SET run_at = now() - interval '10 minutes' WHERE queue = 'screen'`)
@@ -105,13 +106,14 @@ describe.skipIf(!hasChromium)('the page of operators (skipped where there is no 
 
   it('runs a group of dead jobs again after a question, and says how many', async () => {
     const page = await visit(guarded)
-    const group = page.getByRole('table', { name: 'Dead jobs by cause' }).getByRole('row', { name: /deliver/ })
+    const group = page.getByRole('table', { name: 'Dead jobs by cause' }).getByRole('row', { name: /ECONNREFUSED/ })
     await group.getByRole('cell', { name: '3', exact: true }).waitFor()
     await group.getByRole('button', { name: 'Run again' }).click()
     await page.getByRole('button', { name: 'Run 3 jobs again' }).click()
     await page.getByText('3 jobs were queued again.').waitFor()
     await group.waitFor({ state: 'detached' })
-    expect(await statesOf('deliver')).toEqual(['queued', 'queued', 'queued'])
+    // The one with another cause stays.
+    expect((await statesOf('deliver')).toSorted()).toEqual(['dead', 'queued', 'queued', 'queued'])
     expect(await statesOf('attest')).toEqual(['dead'])
     expect(logged.filter(({ act }) => act === 'jobs redrive')).toHaveLength(3)
     await page.context().close()

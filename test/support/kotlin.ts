@@ -10,6 +10,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const VERSION = '2.4.21'
 const FETCH_MS = 240_000
+// Java reads files and prints by the locale, which may be one without Unicode.
+const UNICODE = { env: { ...process.env, LC_ALL: 'C.UTF-8' } }
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion><groupId>compiler</groupId><artifactId>compiler</artifactId><version>1</version>
   <dependencies><dependency>
@@ -44,10 +46,10 @@ export async function findKotlin(): Promise<Kotlin | undefined> {
   ]
   return {
     async compile(files, classes) {
-      await run('java', [...compiler, '-Werror', '-cp', library.join(delimiter), '-d', classes, ...files])
+      await run('java', [...compiler, '-Werror', '-cp', library.join(delimiter), '-d', classes, ...files], UNICODE)
     },
     async start(classes, name, words) {
-      const { stdout } = await run('java', ['-cp', [classes, ...library].join(delimiter), name, ...words])
+      const { stdout } = await run('java', ['-cp', [classes, ...library].join(delimiter), name, ...words], UNICODE)
       return stdout
     },
   }

@@ -5,6 +5,7 @@ import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import { createLog } from '#src/platform/log.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { readTables } from '../../support/stored.ts'
+import { until } from '../../support/until.ts'
 import { createReceivers, decide } from '../webhooks/receivers.ts'
 import { type Clinic, createClinic, ORDER_ACTION, PERSONAL } from './clinic.ts'
 import { type Intents, startIntents } from './service.ts'
@@ -242,6 +243,23 @@ describe('what happens at once', () => {
       if (hasEnded !== undefined) expect(answer.valid).toBe(!hasEnded)
       expect(await statusOf(orderId)).toBe(answer.valid === true ? 'executed' : hasEnded ? status : 'authorized')
     }
+  })
+
+  it('waits for a change of a clinician that is under way, and answers by what it left', async () => {
+    const { orderId, prescriber } = await clinic.authorized(caller)
+    const { token } = await issue(orderId)
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    let verified: ReturnType<typeof verify> | undefined
+    await service.test.db.tenant(caller, async (tx) => {
+      const row = [caller.accountId, prescriber.id]
+      await tx.query(
+        `UPDATE prescribers SET suspended_at = now(), suspended_by = '{"type": "system"}', suspended_reason = 'other' WHERE account_id = $1 AND id = $2`,
+        row,
+      )
+      verified = verify(token)
+      await until(async () => (await service.test.owner(waiting)).length > 0)
+    })
+    expect(await verified).toMatchObject({ valid: false, reason: 'prescriber_tier_insufficient' })
   })
 
   it('is not valid after a change of a clinician has answered, whatever was under way', async () => {
