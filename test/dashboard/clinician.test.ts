@@ -162,6 +162,7 @@ describe.skipIf(!hasChromium)('a clinician (skipped where there is no Chromium)'
     await edit(id, { quantity: { value: '60', unit: 'tablet' } })
     await press(robin.page, 'Sign this order')
     await alert.getByRole('row', { name: /^Quantity 30.0 tablet 60 tablet/ }).waitFor()
+    expect(await robin.page.getByText('you are legally signing').count()).toBe(0)
     expect(await read(id)).toMatchObject({ status: 'draft', signatures: [] })
   })
 
